@@ -228,3 +228,9 @@ export function formatDuration(ms: number): string {
 
 const inUnit = (value: number, unit: string): string =>
   new Intl.NumberFormat(formatLocale(), { style: "unit", unit, unitDisplay: "short" }).format(value);
+
+/** Headers as lines. One that is not known any more is left out. */
+export const headerText = (headers: Readonly<Record<string, string | null>>): string =>
+  Object.entries(headers)
+    .flatMap(([name, value]) => (value === null ? [] : [`${name}: ${value}`]))
+    .join("\n");

@@ -21,6 +21,7 @@ import { read } from "../../api/read.ts";
 import type { Session } from "../../api/schema.d.ts";
 import { useChange } from "../../api/use-change.ts";
 import { NewPasswordForm, SignInProblem } from "../../sign-in/sign-in-parts.tsx";
+import { browserName } from "../../text/words.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { filled, useApiForm } from "../../ui/form/use-api-form.ts";
@@ -31,7 +32,6 @@ import { QrCode } from "../../ui/qr-code.tsx";
 import { ShownOnce } from "../../ui/shown-once.tsx";
 import { Pill } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
-import { browserName } from "./browser-name.ts";
 
 /** How a person signs in, and where it is signed in. */
 export function AccountPage() {

@@ -2,6 +2,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { paths } from "../../paths.ts";
+import { useDeclineReason } from "../../text/words.ts";
 import { IdText } from "../../ui/list/data-table.tsx";
 import { DayFilter, Filters, SelectFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
@@ -11,7 +12,6 @@ import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { merchantQuery } from "../merchants/queries.ts";
 import { MerchantTabs } from "../thing-tabs.tsx";
-import { useDeclineReason } from "./decline-reason.ts";
 import { CHARGE_KINDS, CHARGE_STATUSES, chargesQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/merchants/$merchantId/charges");

@@ -5,6 +5,7 @@ import { useHasRole } from "../../api/me.ts";
 import type { PaymentFailure, PaymentFailuresOfMerchant } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { formatNumber } from "../../text/format.ts";
+import { useDeclineReason } from "../../text/words.ts";
 import { ButtonLink, TextLink } from "../../ui/link.tsx";
 import { DataTable, IdText } from "../../ui/list/data-table.tsx";
 import { ActiveFilters } from "../../ui/list/filters.tsx";
@@ -12,7 +13,6 @@ import { ListPage } from "../../ui/list/list-page.tsx";
 import { Money } from "../../ui/money.tsx";
 import { HeldMark } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
-import { useDeclineReason } from "./decline-reason.ts";
 import { RetryAll } from "./payment-actions.tsx";
 import { failuresByMerchantQuery, failuresQuery } from "./queries.ts";
 

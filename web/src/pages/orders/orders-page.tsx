@@ -5,6 +5,7 @@ import { useHasRole } from "../../api/me.ts";
 import type { OrderSummary } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { endOf, formatNumber, localDay, shortDay, shortTime, startOf } from "../../text/format.ts";
+import { useHoldReason } from "../../text/words.ts";
 import { DownloadButton } from "../../ui/download-button.tsx";
 import { IdText } from "../../ui/list/data-table.tsx";
 import {
@@ -25,7 +26,6 @@ import { ThingFilter, useThingName } from "../access/thing-filter.tsx";
 import { SavedViews } from "../views/saved-views.tsx";
 import { BulkActions } from "./bulk-actions.tsx";
 import { liveOrders } from "./live-orders.ts";
-import { useHoldReason } from "./order-text.ts";
 import classes from "./orders-page.module.css";
 import { ORDER_STATUSES, ordersFile, ordersQuery } from "./queries.ts";
 

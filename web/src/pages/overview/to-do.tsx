@@ -7,13 +7,12 @@ import type { Attention, Check } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { parseSearch } from "../../routing/search.ts";
 import { formatNumber } from "../../text/format.ts";
+import { useFindingText, useHoldReason, useSystemName } from "../../text/words.ts";
 import { ButtonLink } from "../../ui/link.tsx";
 import { Section } from "../../ui/page.tsx";
 import type { Tone } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
-import { useHoldReason } from "../orders/order-text.ts";
 import { checksQuery } from "../system/queries.ts";
-import { useFindingText, useSystemName } from "../system/system-text.ts";
 import classes from "./overview.module.css";
 
 /** A count of a connection ends here, so a larger one may be larger still. */

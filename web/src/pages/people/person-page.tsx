@@ -7,6 +7,7 @@ import { api, dataOf } from "../../api/client.ts";
 import { useHasRole, useMe } from "../../api/me.ts";
 import type { Person } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
+import { browserName, useActor } from "../../text/words.ts";
 import { CopiedText } from "../../ui/copy-button.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
@@ -20,8 +21,6 @@ import { Time } from "../../ui/time.tsx";
 import { GrantList } from "../access/grant-list.tsx";
 import { type ChosenRoles, toChosen, toGrantRequests } from "../access/roles.ts";
 import { RolesField, useRoleErrors } from "../access/roles-field.tsx";
-import { browserName } from "../account/browser-name.ts";
-import { useActor } from "../orders/order-text.ts";
 import { personQuery, personSessionsQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/people/$personId");

@@ -17,12 +17,12 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Evidence } from "../../../../packages/signature-doctor/diagnose.ts";
 import { paths } from "../../paths.ts";
+import { headerText } from "../../text/format.ts";
 import { TextLink } from "../../ui/link.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { deliveryQuery } from "../webhooks/queries.ts";
 import { DiagnosisView } from "./diagnosis-view.tsx";
-import { headerText } from "./header-text.ts";
 import { canDiagnose, useDiagnosis } from "./use-diagnosis.ts";
 
 const route = getRouteApi("/signed-in/signature-doctor");

@@ -4,6 +4,7 @@ import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import type { Check, DatabaseState, System, SystemJob } from "../../api/schema.d.ts";
 import { formatBytes, formatNumber } from "../../text/format.ts";
+import { useFindingText, useSystemName } from "../../text/words.ts";
 import { Facts } from "../../ui/facts.tsx";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Page, Section } from "../../ui/page.tsx";
@@ -11,7 +12,6 @@ import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { Pill, StatusBadge } from "../../ui/status-badge.tsx";
 import { DueTime, Time } from "../../ui/time.tsx";
 import { checksQuery, systemQuery } from "./queries.ts";
-import { useFindingText, useSystemName } from "./system-text.ts";
 
 export function SystemPage() {
   const { t } = useTranslation();

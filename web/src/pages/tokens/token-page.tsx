@@ -6,6 +6,7 @@ import { useTranslation } from "react-i18next";
 import { useHasRole } from "../../api/me.ts";
 import type { Token } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
+import { useActor } from "../../text/words.ts";
 import { CopiedText } from "../../ui/copy-button.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { TextLink } from "../../ui/link.tsx";
@@ -13,7 +14,6 @@ import { Crumbs, Page, Section } from "../../ui/page.tsx";
 import { ShownOnce } from "../../ui/shown-once.tsx";
 import { Time } from "../../ui/time.tsx";
 import { GrantOf } from "../access/grant-list.tsx";
-import { useActor } from "../orders/order-text.ts";
 import { tokenQuery } from "./queries.ts";
 import { ScopeList, TokenActions, TokenState, useScopesInShort } from "./token-actions.tsx";
 

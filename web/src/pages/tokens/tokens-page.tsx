@@ -9,6 +9,7 @@ import { type Role, useHasRole } from "../../api/me.ts";
 import type { Scope, Token } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { endOf } from "../../text/format.ts";
+import { useActor } from "../../text/words.ts";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { Filters, FlagFilter, SelectFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
@@ -17,7 +18,6 @@ import { Time } from "../../ui/time.tsx";
 import { GrantOf } from "../access/grant-list.tsx";
 import { needsThings, THINGS_OF, toGrantRequest, useGivableRoles } from "../access/roles.ts";
 import { ThingPicker } from "../access/roles-field.tsx";
-import { useActor } from "../orders/order-text.ts";
 import { tokensQuery } from "./queries.ts";
 import {
   bySubject,

@@ -3,10 +3,10 @@ import { useTranslation } from "react-i18next";
 import type { StockMovement } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { formatNumber } from "../../../text/format.ts";
+import { useActor } from "../../../text/words.ts";
 import { PlainLink } from "../../../ui/link.tsx";
 import { type Column, IdText } from "../../../ui/list/data-table.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { useActor } from "../../orders/order-text.ts";
 
 const signed = (value: number): string => (value > 0 ? `+${formatNumber(value)}` : formatNumber(value));
 

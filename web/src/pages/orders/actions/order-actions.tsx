@@ -11,10 +11,10 @@ import type {
   ReturnReason,
   ReturnRequest,
 } from "../../../api/schema.d.ts";
+import { useHoldReason } from "../../../text/words.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { filled } from "../../../ui/form/use-api-form.ts";
 import { RETURN_CONDITIONS, RETURN_REASONS } from "../../returns/returned-goods.ts";
-import { useHoldReason } from "../order-text.ts";
 import { AddressAction } from "./address-action.tsx";
 import { RefundAction } from "./refund-action.tsx";
 import {

@@ -7,16 +7,15 @@ import { useHasRole } from "../../../api/me.ts";
 import type { FailedPayment, Hold, NeededProduct, Order, OrderActionName } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { countryName, formatMoney, formatNumber, formatWeight } from "../../../text/format.ts";
+import { useActor, useDeclineReason, useHoldReason } from "../../../text/words.ts";
 import { ButtonLink, TextLink } from "../../../ui/link.tsx";
 import { Below, DataTable } from "../../../ui/list/data-table.tsx";
 import { DueTime, Time } from "../../../ui/time.tsx";
 import { connectionQuery } from "../../connections/queries.ts";
 import { merchantQuery } from "../../merchants/queries.ts";
-import { useDeclineReason } from "../../money/decline-reason.ts";
 import { ChangeCreditLimit, RecordPayment } from "../../money/payment-actions.tsx";
 import { reviewReasons } from "../../review/review-reasons.ts";
 import { OrderActions } from "../actions/order-actions.tsx";
-import { useActor, useHoldReason } from "../order-text.ts";
 import classes from "./order.module.css";
 
 type Props = { readonly order: Order };

@@ -2,10 +2,10 @@ import { Divider, Stack, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { Money as MoneyValue, Order } from "../../../api/schema.d.ts";
 import { formatNumber } from "../../../text/format.ts";
+import { useDeclineReason } from "../../../text/words.ts";
 import { Money } from "../../../ui/money.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { StatusBadge } from "../../../ui/status-badge.tsx";
-import { useDeclineReason } from "../../money/decline-reason.ts";
 import { type ChargeLine, chargeLines } from "./charge-lines.ts";
 import classes from "./order.module.css";
 

@@ -12,14 +12,13 @@ import type {
 } from "../../../api/schema.d.ts";
 import { useLiveQueries } from "../../../api/updates.ts";
 import { paths } from "../../../paths.ts";
-import { formatNumber } from "../../../text/format.ts";
+import { formatNumber, headerText } from "../../../text/format.ts";
 import { TextLink } from "../../../ui/link.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { ProblemMessage } from "../../../ui/problem-message.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { DiagnosisView } from "../../signatures/diagnosis-view.tsx";
-import { headerText } from "../../signatures/header-text.ts";
 import { canDiagnose, useDiagnosis } from "../../signatures/use-diagnosis.ts";
 import { CreateEndpoint } from "../../webhooks/endpoints/create-endpoint.tsx";
 import { outcomesDueInMs } from "../../webhooks/filter-values.ts";
