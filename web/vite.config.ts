@@ -1,6 +1,7 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 import { colorSchemeScript } from "./build/color-scheme-script.ts";
+import { icons } from "./build/icons.ts";
 import { precompress } from "./build/precompress.ts";
 
 /** Where `npm run dev -w web` finds a running back office. */
@@ -24,11 +25,11 @@ const OF_DIALOGS =
 
 /** Parts so small that the fields of a response of their own would be larger: they come with what many pages share. */
 const OF_SMALL_PARTS =
-  /web\/src\/(?:api|ui\/(?!form|list|scan|shown-once)|stored\.ts|text\/[a-z0-9]+\.ts)|@tabler\/icons-react|@mantine\/hooks/;
+  /web\/src\/(?:api|ui\/(?!form|list|scan|shown-once)|stored\.ts|text\/[a-z0-9]+\.ts)|icon:|@mantine\/hooks/;
 
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), colorSchemeScript(), precompress()],
+  plugins: [react(), icons(), colorSchemeScript(), precompress()],
   build: {
     target: "es2022",
     // The content security policy allows no data: addresses of scripts and fonts.

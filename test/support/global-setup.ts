@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readdir, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import chromium from "@sparticuz/chromium";
 import type { TestProject } from "vitest/node";
 import { commandsOnCitus } from "../../src/platform/database/commands-on-citus.ts";
 import { migrate } from "../../src/platform/database/migrate.ts";
 import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
+import { unpackBrowser } from "./chromium.ts";
 import { createCitusTemplate } from "./citus.ts";
 import { makeFirstPartitions } from "./first-partitions.ts";
 import { requireNewVersions } from "./order-versions.ts";
@@ -36,8 +36,7 @@ const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "o
  * share one: some tests look at all sessions of their server.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // Unpacks the browser into a temporary folder, unless it is there. Two processes at once would start what the other still writes.
-  await chromium.executablePath();
+  await unpackBrowser();
   const citus = process.env["TEST_CITUS_URL"];
   if (citus !== undefined) {
     const nodes = await createCitusTemplate(citus, TEMPLATE);

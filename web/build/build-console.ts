@@ -1,5 +1,6 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { renewApiTypes } from "./api-types.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { publishBuild } from "./publish-build.ts";
 import { hashSources, ROOT } from "./sources.ts";
@@ -30,7 +31,7 @@ async function build(tools: Tools): Promise<BuildOutcome> {
   if (await isCurrent(hash)) return "current"; // Another process has built it meantime.
   // Vite keeps what the environment says, and a test would build React for development: twice as large, and slower.
   process.env["NODE_ENV"] = "production";
-  await tools.writeApiTypes();
+  await renewApiTypes();
   const fresh = join(ROOT, `web/.build-${process.pid}`);
   await tools.build({
     configFile: join(ROOT, "web/vite.config.ts"),
@@ -48,8 +49,8 @@ type Tools = NonNullable<Awaited<ReturnType<typeof importTools>>>;
 /** Null if they are not installed. */
 async function importTools() {
   try {
-    const [{ build }, { writeApiTypes }] = await Promise.all([import("vite"), import("./api-types.ts")]);
-    return { build, writeApiTypes };
+    const { build } = await import("vite");
+    return { build };
   } catch (error) {
     // Node throws errors with codes.
     if ((error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND") return null;

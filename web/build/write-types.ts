@@ -1,4 +1,4 @@
 import { writeApiTypes } from "./api-types.ts";
 
-/** `npm run describe` runs this, so that the console is checked against what is described. */
+/** `npm run check` and `npm run describe` run this, so that the console is checked against what is described. */
 await writeApiTypes();

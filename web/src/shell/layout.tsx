@@ -1,12 +1,10 @@
+import IconAlertTriangle from "icon:alert-triangle";
+import IconHelpCircle from "icon:help-circle";
+import IconLogout from "icon:logout";
+import IconPlugConnectedX from "icon:plug-connected-x";
+import IconUserCircle from "icon:user-circle";
 import { Alert, AppShell, Box, Burger, Button, Group, Popover, Stack, Text } from "@mantine/core";
 import { useDisclosure, useNetwork } from "@mantine/hooks";
-import {
-  IconAlertTriangle,
-  IconHelpCircle,
-  IconLogout,
-  IconPlugConnectedX,
-  IconUserCircle,
-} from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { type AnyRouter, Outlet, useRouter } from "@tanstack/react-router";
 import { useEffect, useSyncExternalStore } from "react";

@@ -1,30 +1,28 @@
-import {
-  type Icon,
-  IconActivity,
-  IconAdjustments,
-  IconBarcode,
-  IconBuildingStore,
-  IconBuildingWarehouse,
-  IconCash,
-  IconClipboardCheck,
-  IconHistory,
-  IconKey,
-  IconLayoutDashboard,
-  IconListDetails,
-  IconPackage,
-  IconPlugConnected,
-  IconSend,
-  IconStethoscope,
-  IconTag,
-  IconTestPipe,
-  IconTruckReturn,
-  IconUsers,
-  IconWebhook,
-} from "@tabler/icons-react";
+import IconActivity from "icon:activity";
+import IconAdjustments from "icon:adjustments";
+import IconBarcode from "icon:barcode";
+import IconBuildingStore from "icon:building-store";
+import IconBuildingWarehouse from "icon:building-warehouse";
+import IconCash from "icon:cash";
+import IconClipboardCheck from "icon:clipboard-check";
+import IconHistory from "icon:history";
+import IconKey from "icon:key";
+import IconLayoutDashboard from "icon:layout-dashboard";
+import IconListDetails from "icon:list-details";
+import IconPackage from "icon:package";
+import IconPlugConnected from "icon:plug-connected";
+import IconSend from "icon:send";
+import IconStethoscope from "icon:stethoscope";
+import IconTag from "icon:tag";
+import IconTestPipe from "icon:test-pipe";
+import IconTruckReturn from "icon:truck-return";
+import IconUsers from "icon:users";
+import IconWebhook from "icon:webhook";
 import type { Role } from "../api/me.ts";
 import { read } from "../api/read.ts";
 import type { WaitingCounts } from "../api/schema.d.ts";
 import { paths } from "../paths.ts";
+import type { Icon } from "../ui/icon.tsx";
 
 /** The key of its text under `navigation`. */
 export type PageName =

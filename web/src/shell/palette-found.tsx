@@ -1,17 +1,14 @@
+import IconArrowRight from "icon:arrow-right";
+import IconBolt from "icon:bolt";
+import IconBuildingStore from "icon:building-store";
+import IconPackage from "icon:package";
+import IconPlugConnected from "icon:plug-connected";
+import IconPlus from "icon:plus";
+import IconSend from "icon:send";
+import IconTag from "icon:tag";
+import IconUser from "icon:user";
 import { Kbd } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import {
-  type Icon,
-  IconArrowRight,
-  IconBolt,
-  IconBuildingStore,
-  IconPackage,
-  IconPlugConnected,
-  IconPlus,
-  IconSend,
-  IconTag,
-  IconUser,
-} from "@tabler/icons-react";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useEffectEvent, useMemo } from "react";
 import { useTranslation } from "react-i18next";
@@ -19,6 +16,7 @@ import { type Role, rolesOf, useHasRole, useMe } from "../api/me.ts";
 import { read } from "../api/read.ts";
 import type { PersonPage, SearchResult } from "../api/schema.d.ts";
 import { paths } from "../paths.ts";
+import type { Icon } from "../ui/icon.tsx";
 import { useGo } from "../ui/link.tsx";
 import { StatusBadge } from "../ui/status-badge.tsx";
 import { Time } from "../ui/time.tsx";

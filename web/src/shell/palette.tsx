@@ -1,6 +1,6 @@
+import IconSearch from "icon:search";
 import { Button, Kbd, Text, VisuallyHidden } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
-import { IconSearch } from "@tabler/icons-react";
 import { type KeyboardEvent, lazy, Suspense, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import classes from "./palette.module.css";

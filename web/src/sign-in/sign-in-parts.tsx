@@ -1,3 +1,4 @@
+import IconFingerprint from "icon:fingerprint";
 import {
   Alert,
   Box,
@@ -13,7 +14,6 @@ import {
   Title,
 } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
-import { IconFingerprint } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useEffect } from "react";
 import { useTranslation } from "react-i18next";

@@ -1,5 +1,6 @@
+import IconCheck from "icon:check";
+import IconCopy from "icon:copy";
 import { useClipboard } from "@mantine/hooks";
-import { IconCheck, IconCopy } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import classes from "./copy-button.module.css";
 

@@ -1,5 +1,5 @@
+import IconDownload from "icon:download";
 import { Button } from "@mantine/core";
-import { IconDownload } from "@tabler/icons-react";
 import { useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../api/client.ts";

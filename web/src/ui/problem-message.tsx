@@ -1,5 +1,5 @@
+import IconAlertTriangle from "icon:alert-triangle";
 import { Alert, Button, Code, Group, List, Stack, Text } from "@mantine/core";
-import { IconAlertTriangle } from "@tabler/icons-react";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { PasskeyProblem } from "../api/passkeys.ts";

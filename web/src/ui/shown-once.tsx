@@ -1,5 +1,5 @@
+import IconEyeOff from "icon:eye-off";
 import { Alert, Button, Code, Group, Modal, Stack, Text } from "@mantine/core";
-import { IconEyeOff } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import { CopyButton } from "./copy-button.tsx";
 

@@ -1,4 +1,4 @@
-import { IconHandStop } from "@tabler/icons-react";
+import IconHandStop from "icon:hand-stop";
 import { useTranslation } from "react-i18next";
 import type {
   CertificationResult,

@@ -1,5 +1,5 @@
+import IconKey from "icon:key";
 import { Group, SegmentedControl, Skeleton, Stack, Text, TextInput } from "@mantine/core";
-import { IconKey } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";

@@ -1,5 +1,5 @@
+import IconPlus from "icon:plus";
 import { Group, Stack, TextInput } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";

@@ -1,3 +1,5 @@
+import IconPlus from "icon:plus";
+import IconTrash from "icon:trash";
 import {
   ActionIcon,
   Button,
@@ -10,7 +12,6 @@ import {
   TextInput,
 } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
-import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";

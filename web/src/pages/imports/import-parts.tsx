@@ -1,5 +1,7 @@
+import IconAlertTriangle from "icon:alert-triangle";
+import IconDownload from "icon:download";
+import IconFileSpreadsheet from "icon:file-spreadsheet";
 import { Alert, Button, Code, FileInput, Group, Progress, Stack, Text } from "@mantine/core";
-import { IconAlertTriangle, IconDownload, IconFileSpreadsheet } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { ApiProblem } from "../../api/problem.ts";

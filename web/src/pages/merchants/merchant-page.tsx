@@ -1,5 +1,5 @@
+import IconPlus from "icon:plus";
 import { Checkbox, Grid, Group, Stack, TextInput, Title } from "@mantine/core";
-import { IconPlus } from "@tabler/icons-react";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";

@@ -1,5 +1,5 @@
+import IconAlertTriangle from "icon:alert-triangle";
 import { Alert, Box, Grid, Group, Skeleton, Stack, Text, TextInput } from "@mantine/core";
-import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import type { ReactNode } from "react";

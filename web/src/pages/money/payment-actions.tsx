@@ -1,5 +1,5 @@
+import IconCashBanknote from "icon:cash-banknote";
 import { Checkbox, Stack, TextInput } from "@mantine/core";
-import { IconCashBanknote } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import type { Merchant } from "../../api/schema.d.ts";

@@ -1,5 +1,6 @@
+import IconCircle from "icon:circle";
+import IconCircleCheck from "icon:circle-check";
 import { Text } from "@mantine/core";
-import { IconCircle, IconCircleCheck } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { useMe } from "../../api/me.ts";

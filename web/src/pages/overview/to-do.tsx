@@ -1,5 +1,5 @@
+import IconCircleCheck from "icon:circle-check";
 import { Group, Text } from "@mantine/core";
-import { IconCircleCheck } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { useHasRole } from "../../api/me.ts";

@@ -1,5 +1,5 @@
+import IconBarcode from "icon:barcode";
 import { Stack, Text } from "@mantine/core";
-import { IconBarcode } from "@tabler/icons-react";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";

@@ -1,13 +1,11 @@
+import IconArrowBackUp from "icon:arrow-back-up";
+import IconDots from "icon:dots";
+import IconMinus from "icon:minus";
+import IconPlus from "icon:plus";
+import IconPrinter from "icon:printer";
+import IconVolume from "icon:volume";
+import IconVolumeOff from "icon:volume-off";
 import { ActionIcon, Button, Group, Kbd, Menu, Modal, Stack, Text, TextInput } from "@mantine/core";
-import {
-  IconArrowBackUp,
-  IconDots,
-  IconMinus,
-  IconPlus,
-  IconPrinter,
-  IconVolume,
-  IconVolumeOff,
-} from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useEffectEvent, useRef, useState } from "react";

@@ -1,5 +1,5 @@
+import IconBarcode from "icon:barcode";
 import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from "@mantine/core";
-import { IconBarcode } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useEffectEvent, useRef } from "react";

@@ -1,5 +1,5 @@
+import IconUserPlus from "icon:user-plus";
 import { Stack, TextInput } from "@mantine/core";
-import { IconUserPlus } from "@tabler/icons-react";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";

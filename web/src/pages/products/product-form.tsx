@@ -1,6 +1,6 @@
+import IconPlus from "icon:plus";
 import { NumberInput, Stack, Textarea, TextInput } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
-import { IconPlus } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import type { Product, ProductUpdate } from "../../api/schema.d.ts";

@@ -1,5 +1,5 @@
+import IconUpload from "icon:upload";
 import { Button, Select, Stack } from "@mantine/core";
-import { IconUpload } from "@tabler/icons-react";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";

@@ -1,3 +1,5 @@
+import IconPlus from "icon:plus";
+import IconTrash from "icon:trash";
 import {
   ActionIcon,
   Button,
@@ -13,7 +15,6 @@ import {
 } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import { useDebouncedValue } from "@mantine/hooks";
-import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { keepPreviousData, useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";

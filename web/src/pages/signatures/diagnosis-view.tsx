@@ -1,5 +1,8 @@
+import IconCircleCheck from "icon:circle-check";
+import IconHelpCircle from "icon:help-circle";
+import IconStethoscope from "icon:stethoscope";
+import IconX from "icon:x";
 import { Alert, Group, Stack, Text } from "@mantine/core";
-import { IconCircleCheck, IconHelpCircle, IconStethoscope, IconX } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import type { Diagnosis, Verdict } from "../../../../packages/signature-doctor/diagnose.ts";
 import { FINDINGS, type Finding } from "../../../../packages/signature-doctor/finding.ts";

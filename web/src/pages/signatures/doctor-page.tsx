@@ -1,3 +1,4 @@
+import IconLock from "icon:lock";
 import {
   Alert,
   Anchor,
@@ -10,7 +11,6 @@ import {
   Textarea,
   TextInput,
 } from "@mantine/core";
-import { IconLock } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";

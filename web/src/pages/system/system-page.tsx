@@ -1,5 +1,6 @@
+import IconAlertTriangle from "icon:alert-triangle";
+import IconRefresh from "icon:refresh";
 import { Alert, Button, Group, Skeleton, Stack, Text } from "@mantine/core";
-import { IconAlertTriangle, IconRefresh } from "@tabler/icons-react";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import type { Check, DatabaseState, System, SystemJob } from "../../api/schema.d.ts";

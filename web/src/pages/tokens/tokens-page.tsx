@@ -1,6 +1,6 @@
+import IconKey from "icon:key";
 import { Checkbox, Fieldset, Input, Radio, Select, Stack, Text, TextInput } from "@mantine/core";
 import type { FormErrors, UseFormReturnType } from "@mantine/form";
-import { IconKey } from "@tabler/icons-react";
 import { getRouteApi } from "@tanstack/react-router";
 import { type ReactNode, useId, useState } from "react";
 import { useTranslation } from "react-i18next";

@@ -1,5 +1,5 @@
+import IconBookmark from "icon:bookmark";
 import { Button, Popover, Skeleton } from "@mantine/core";
-import { IconBookmark } from "@tabler/icons-react";
 import { lazy, Suspense, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { SavedViewsProps } from "./view-list.tsx";

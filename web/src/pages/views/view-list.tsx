@@ -1,5 +1,8 @@
+import IconPencil from "icon:pencil";
+import IconReplace from "icon:replace";
+import IconTrash from "icon:trash";
+import IconX from "icon:x";
 import { ActionIcon, Box, Button, Group, Stack, Text, TextInput } from "@mantine/core";
-import { IconPencil, IconReplace, IconTrash, IconX } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useRouterState } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";

@@ -1,6 +1,7 @@
+import IconArrowDown from "icon:arrow-down";
+import IconArrowUp from "icon:arrow-up";
 import { Checkbox } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
-import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
 import {
   type MouseEvent,
   type PointerEvent,

@@ -1,6 +1,7 @@
+import IconAdjustmentsHorizontal from "icon:adjustments-horizontal";
+import IconSearch from "icon:search";
 import { Button, CloseButton, Group, Select, Text, TextInput } from "@mantine/core";
 import { useDebouncedCallback, useDisclosure } from "@mantine/hooks";
-import { IconAdjustmentsHorizontal, IconSearch } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { Children, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";

@@ -1,5 +1,7 @@
+import IconArrowLeft from "icon:arrow-left";
+import IconArrowRight from "icon:arrow-right";
+import IconArrowUp from "icon:arrow-up";
 import { Alert, Button, Group, Skeleton, Stack, Text } from "@mantine/core";
-import { IconArrowLeft, IconArrowRight, IconArrowUp } from "@tabler/icons-react";
 import {
   keepPreviousData,
   type QueryFunction,

@@ -1,5 +1,5 @@
+import IconPrinter from "icon:printer";
 import { Button } from "@mantine/core";
-import { IconPrinter } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import classes from "./barcode.module.css";
 import { barsOf } from "./code-128.ts";

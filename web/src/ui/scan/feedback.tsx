@@ -1,5 +1,7 @@
+import IconAlertTriangle from "icon:alert-triangle";
+import IconCheck from "icon:check";
+import IconX from "icon:x";
 import { Text } from "@mantine/core";
-import { IconAlertTriangle, IconCheck, IconX } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import classes from "./feedback.module.css";
 

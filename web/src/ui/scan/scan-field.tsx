@@ -1,5 +1,5 @@
+import IconBarcode from "icon:barcode";
 import { TextInput } from "@mantine/core";
-import { IconBarcode } from "@tabler/icons-react";
 import { useLayoutEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { type OnScan, useScans } from "./use-scans.ts";

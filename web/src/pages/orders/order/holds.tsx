@@ -1,5 +1,6 @@
+import IconHandStop from "icon:hand-stop";
+import IconHourglass from "icon:hourglass";
 import { Group, Paper, Stack, Text, Title } from "@mantine/core";
-import { IconHandStop, IconHourglass } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useId } from "react";
 import { useTranslation } from "react-i18next";

@@ -1,6 +1,7 @@
+import IconCheck from "icon:check";
+import IconCode from "icon:code";
 import { Button, Menu, useMantineTheme } from "@mantine/core";
 import { useClipboard } from "@mantine/hooks";
-import { IconCheck, IconCode } from "@tabler/icons-react";
 import { useTranslation } from "react-i18next";
 import { type PartnerRequest, toCurl, toTypeScript } from "./partner-request.ts";
 

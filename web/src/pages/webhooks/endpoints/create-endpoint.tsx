@@ -1,6 +1,6 @@
+import IconPlus from "icon:plus";
 import { SegmentedControl, Select, Stack } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { IconPlus } from "@tabler/icons-react";
 import { keepPreviousData, useQueries } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";

@@ -1,5 +1,5 @@
+import IconAlertTriangle from "icon:alert-triangle";
 import { Alert, Code, Group, Select, Stack, Text, TextInput } from "@mantine/core";
-import { IconAlertTriangle } from "@tabler/icons-react";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useState } from "react";
