@@ -4,7 +4,7 @@ import { describeBackOffice } from "../src/back-office/description.ts";
 import { describePartnerApi } from "../src/partner-api/description.ts";
 import { readConfig } from "../src/platform/config.ts";
 import { ACCESS_PAGE, describedAccess } from "./describe-access.ts";
-import { POSTMAN_FILE, postmanCollection } from "./describe-postman.ts";
+import { collectionFiles } from "./describe-collections.ts";
 
 const DOCUMENTS = {
   "openapi/partner.json": { describe: describePartnerApi, address: "http://localhost:8080" },
@@ -29,10 +29,7 @@ export const describedFiles = (): { path: string; text: string }[] => [
     path,
     text: `${JSON.stringify(describe(EXAMPLE, serverAt(address)), null, 2)}\n`,
   })),
-  {
-    path: POSTMAN_FILE,
-    text: `${JSON.stringify(postmanCollection(EXAMPLE, DOCUMENTS["openapi/partner.json"].address), null, 2)}\n`,
-  },
+  ...collectionFiles(EXAMPLE, DOCUMENTS["openapi/partner.json"].address),
 ];
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -23,6 +23,7 @@ const FILES: Readonly<Record<string, string>> = {
   "docs/order-states.svg": "order-states.svg",
   "openapi/partner.json": "public/openapi/partner.json",
   "openapi/partner.arazzo.yaml": "public/openapi/partner.arazzo.yaml",
+  "openapi/partner.opencollection.json": "public/openapi/partner.opencollection.json",
   "openapi/partner.postman_collection.json": "public/openapi/partner.postman_collection.json",
 };
 const PRIVATE_FILES: Readonly<Record<string, string>> = {

@@ -56,6 +56,7 @@ describe("the documentation for partners", () => {
   it("has the description of the partner API, and not that of the back office", () => {
     expect(globSync("openapi/*.json", { cwd: FOLDER }).sort()).toEqual([
       "openapi/partner.json",
+      "openapi/partner.opencollection.json",
       "openapi/partner.postman_collection.json",
     ]);
     for (const file of files) expect(read(file), file).not.toMatch(/back-office\.json/);
