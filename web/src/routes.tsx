@@ -1,5 +1,4 @@
 import { createRouter } from "@tanstack/react-router";
-import { accountRoute } from "./pages/account/routes.ts";
 import { auditRoute } from "./pages/audit/routes.ts";
 import { connectionRoute, connectionsRoute } from "./pages/connections/routes.ts";
 import {
@@ -22,7 +21,7 @@ import {
   stationRoute,
   workRoute,
 } from "./pages/packing/routes.ts";
-import { peopleRoute, personRoute } from "./pages/people/routes.ts";
+import { accountRoute, peopleRoute, personRoute, tokenRoute, tokensRoute } from "./pages/people/routes.ts";
 import {
   exposedProductsRoute,
   importProductsRoute,
@@ -36,7 +35,6 @@ import { sandboxRoute, testOrderRoute, workbenchRoute } from "./pages/sandbox/ro
 import { settingsRoute } from "./pages/settings/routes.ts";
 import { doctorRoute } from "./pages/signatures/routes.ts";
 import { systemRoute } from "./pages/system/routes.ts";
-import { tokenRoute, tokensRoute } from "./pages/tokens/routes.ts";
 import {
   allDeliveriesRoute,
   deliveriesRoutes,

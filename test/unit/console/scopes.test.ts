@@ -9,7 +9,7 @@ import {
   scopesInShort,
   scopesOfRole,
   toNamedScopes,
-} from "../../../web/src/pages/tokens/scopes.ts";
+} from "../../../web/src/pages/people/scopes.ts";
 
 describe("the scopes that the console offers", () => {
   it.each(ROLES)("are those of the service for the role %s, in its order", (role) => {

@@ -22,7 +22,7 @@ import { Money } from "../../ui/money.tsx";
 import { Parts } from "../../ui/page.tsx";
 import { HeldMark, Pill, StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
-import { ThingFilter, useThingName } from "../access/thing-filter.tsx";
+import { ThingFilter, useThingName } from "../thing-filter.tsx";
 import { SavedViews } from "../views/saved-views.tsx";
 import { BulkActions } from "./bulk-actions.tsx";
 import { liveOrders } from "./live-orders.ts";

@@ -11,10 +11,9 @@ import { Filters, SearchFilter, SelectFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Pill, StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
-import { RolesInShort } from "../access/grant-list.tsx";
-import { type ChosenRoles, toGrantRequests, useGivableRoles } from "../access/roles.ts";
-import { RolesField, useRoleErrors } from "../access/roles-field.tsx";
+import { RolesField, RolesInShort, useRoleErrors } from "./grants.tsx";
 import { peopleQuery } from "./queries.ts";
+import { type ChosenRoles, toGrantRequests, useGivableRoles } from "./roles.ts";
 
 const route = getRouteApi("/signed-in/people");
 const STATES = ["invited", "active", "disabled"] as const;

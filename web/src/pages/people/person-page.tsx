@@ -18,10 +18,9 @@ import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { ShownOnce } from "../../ui/shown-once.tsx";
 import { Pill, StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
-import { GrantList } from "../access/grant-list.tsx";
-import { type ChosenRoles, toChosen, toGrantRequests } from "../access/roles.ts";
-import { RolesField, useRoleErrors } from "../access/roles-field.tsx";
+import { GrantList, RolesField, useRoleErrors } from "./grants.tsx";
 import { personQuery, personSessionsQuery } from "./queries.ts";
+import { type ChosenRoles, toChosen, toGrantRequests } from "./roles.ts";
 
 const route = getRouteApi("/signed-in/people/$personId");
 

@@ -11,3 +11,11 @@ export const personQuery = (id: string) => read("/api/people/{id}", { params: { 
 
 export const personSessionsQuery = (id: string) =>
   read("/api/people/{id}/sessions", { params: { path: { id } } });
+
+type TokenFilters = NonNullable<paths["/api/tokens"]["get"]["parameters"]["query"]>;
+
+/** @param filters as in the address of the list */
+export const tokensQuery = (filters: TokenFilters) =>
+  read("/api/tokens", { params: { query: { limit: 50, ...filters } } });
+
+export const tokenQuery = (id: string) => read("/api/tokens/{id}", { params: { path: { id } } });

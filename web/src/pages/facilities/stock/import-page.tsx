@@ -11,7 +11,6 @@ import { formatNumber } from "../../../text/format.ts";
 import { PlainLink } from "../../../ui/link.tsx";
 import { DataTable } from "../../../ui/list/data-table.tsx";
 import { Crumbs, Page } from "../../../ui/page.tsx";
-import { thingsQuery } from "../../access/things.ts";
 import {
   AS_IT_IS,
   type FileChoice,
@@ -22,6 +21,7 @@ import {
   RowErrors,
 } from "../../imports/import-parts.tsx";
 import { type Import, useImport } from "../../imports/use-import.ts";
+import { thingsQuery } from "../../things.ts";
 import { facilityQuery } from "../queries.ts";
 
 const route = getRouteApi("/signed-in/facilities/$facilityId/stock/import");

@@ -10,7 +10,7 @@ import type { Me } from "../../../api/schema.d.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { filled } from "../../../ui/form/use-api-form.ts";
 import { ShownOnce } from "../../../ui/shown-once.tsx";
-import { thingsQuery } from "../../access/things.ts";
+import { thingsQuery } from "../../things.ts";
 import { changeableKinds, type OwnerKind, ownerKindOf, ownerRoute } from "../owner.tsx";
 import { EndpointFields, type EndpointValues, headersIn } from "./endpoint-fields.tsx";
 

@@ -1,7 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
-import { api, dataOf } from "../../api/client.ts";
-import { paths } from "../../paths.ts";
-import type { ThingKind } from "./roles.ts";
+import { api, dataOf } from "../api/client.ts";
+import { paths } from "../paths.ts";
+
+/** What a role or a filter names. */
+export type ThingKind = "merchants" | "facilities" | "connections";
 
 /** A merchant, facility or connection, as pickers and lists show it. */
 type Thing = { readonly id: string; readonly name: string };

@@ -15,10 +15,9 @@ import { Filters, FlagFilter, SelectFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { ShownOnce } from "../../ui/shown-once.tsx";
 import { Time } from "../../ui/time.tsx";
-import { GrantOf } from "../access/grant-list.tsx";
-import { needsThings, THINGS_OF, toGrantRequest, useGivableRoles } from "../access/roles.ts";
-import { ThingPicker } from "../access/roles-field.tsx";
+import { GrantOf, ThingPicker } from "./grants.tsx";
 import { tokensQuery } from "./queries.ts";
+import { needsThings, THINGS_OF, toGrantRequest, useGivableRoles } from "./roles.ts";
 import {
   bySubject,
   isReading,
@@ -30,8 +29,8 @@ import {
   subjectOf,
   toNamedScopes,
 } from "./scopes.ts";
-import classes from "./scopes-field.module.css";
-import { TokenActions, TokenState, useScopesInShort } from "./token-actions.tsx";
+import { TokenActions, TokenState, useScopesInShort } from "./token-page.tsx";
+import classes from "./tokens-page.module.css";
 
 const route = getRouteApi("/signed-in/tokens");
 

@@ -1,9 +1,8 @@
 import { type Role, useHasRole } from "../../api/me.ts";
 import type { Grant, GrantRequest } from "../../api/schema.d.ts";
+import type { ThingKind } from "../things.ts";
 
 /** What the things of a role are. Null: the role is for everything. */
-export type ThingKind = "merchants" | "facilities" | "connections";
-
 export const THINGS_OF = {
   operator: null,
   warehouse: "facilities",

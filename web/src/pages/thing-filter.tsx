@@ -3,9 +3,8 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { useSetFilters } from "../../ui/list/filters.tsx";
-import type { ThingKind } from "./roles.ts";
-import { thingQuery, thingsQuery } from "./things.ts";
+import { useSetFilters } from "../ui/list/filters.tsx";
+import { type ThingKind, thingQuery, thingsQuery } from "./things.ts";
 
 /** Waits for the end of a word, so that each letter is not a request. */
 const TYPING_MS = 200;
