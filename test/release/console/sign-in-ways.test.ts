@@ -34,6 +34,11 @@ async function openSignIn(next = ""): Promise<Page> {
   return page;
 }
 
+/** What the test reads of an element in the browser. */
+type ButtonLabel = Readonly<
+  Record<"scrollWidth" | "clientWidth" | "scrollHeight" | "clientHeight", number> & { textContent: string }
+>;
+
 describe("a one-time code", () => {
   /** A person with a password and codes, and what its device shows. */
   async function createPersonWithCodes() {
@@ -111,10 +116,10 @@ describe("the sign-in page", () => {
     await page.evaluate("document.documentElement.style.fontSize = '200%'");
     const labels = page.locator("button .mantine-Button-label");
     expect(await labels.count()).toBeGreaterThan(2);
-    const cut: string[] = await labels.evaluateAll((all) =>
+    const cut: string[] = await labels.evaluateAll((all: readonly ButtonLabel[]) =>
       all
         .filter((each) => each.scrollWidth > each.clientWidth || each.scrollHeight > each.clientHeight + 1)
-        .map((each) => each.textContent ?? ""),
+        .map((each) => each.textContent),
     );
     expect(cut).toEqual([]);
   });
