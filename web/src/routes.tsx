@@ -1,5 +1,4 @@
 import { createRouter } from "@tanstack/react-router";
-import { auditRoute } from "./pages/audit/routes.ts";
 import { connectionRoute, connectionsRoute } from "./pages/connections/routes.ts";
 import {
   facilitiesRoute,
@@ -11,6 +10,7 @@ import {
 } from "./pages/facilities/routes.ts";
 import { merchantRoute, merchantStockRoute, merchantsRoute } from "./pages/merchants/routes.ts";
 import { chargesRoute, failuresRoute, merchantAccountRoute } from "./pages/money/routes.ts";
+import { auditRoute, settingsRoute, systemRoute } from "./pages/operation/routes.ts";
 import { orderRoute, ordersRoute } from "./pages/orders/routes.ts";
 import { overviewRoute } from "./pages/overview/routes.ts";
 import {
@@ -32,9 +32,7 @@ import {
 import { returnsRoute } from "./pages/returns/routes.ts";
 import { reviewRoute } from "./pages/review/routes.ts";
 import { sandboxRoute, testOrderRoute, workbenchRoute } from "./pages/sandbox/routes.ts";
-import { settingsRoute } from "./pages/settings/routes.ts";
 import { doctorRoute } from "./pages/signatures/routes.ts";
-import { systemRoute } from "./pages/system/routes.ts";
 import {
   allDeliveriesRoute,
   deliveriesRoutes,

@@ -12,7 +12,7 @@ import { ButtonLink } from "../../ui/link.tsx";
 import { Section } from "../../ui/page.tsx";
 import type { Tone } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
-import { checksQuery } from "../system/queries.ts";
+import { checksQuery } from "../operation/queries.ts";
 import classes from "./overview.module.css";
 
 /** A count of a connection ends here, so a larger one may be larger still. */

@@ -1,9 +1,9 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import { queryClient } from "../../api/query-client.ts";
 import { signedInRoute } from "../../routing/root.tsx";
-import { oneOf, searchParams, text } from "../../routing/search.ts";
+import { flag, oneOf, searchParams, text } from "../../routing/search.ts";
 import { day } from "../../text/format.ts";
-import { auditEntriesQuery, KINDS } from "./queries.ts";
+import { auditEntriesQuery, checksQuery, KINDS, settingsQuery, systemQuery } from "./queries.ts";
 
 const auditSearch = searchParams({
   actor: text,
@@ -27,4 +27,22 @@ export const auditRoute = createRoute({
     if (deps.action === undefined) void queryClient.prefetchQuery(auditEntriesQuery(deps));
   },
   component: lazyRouteComponent(() => import("./audit-page.tsx"), "AuditPage"),
+});
+
+export const systemRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "/system",
+  loader: () => {
+    void queryClient.prefetchQuery(checksQuery());
+    return queryClient.ensureQueryData(systemQuery());
+  },
+  component: lazyRouteComponent(() => import("./system-page.tsx"), "SystemPage"),
+});
+
+export const settingsRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "/settings",
+  validateSearch: searchParams({ changed: flag }),
+  loader: () => queryClient.ensureQueryData(settingsQuery()),
+  component: lazyRouteComponent(() => import("./settings-page.tsx"), "SettingsPage"),
 });

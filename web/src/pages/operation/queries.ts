@@ -28,3 +28,12 @@ export const auditEntriesQuery = (filters: AuditFilters) =>
 /** Where the browser downloads all that the filters show. */
 export const auditExportAddress = ({ cursor: _page, ...filters }: AuditFilters, format: "xlsx" | "ndjson") =>
   `/api/audit-entries/export${stringifySearch({ ...toQuery(filters, kindOf(filters)), format })}`;
+
+/** The page shows the system as it is, without being loaded again. The service reads it at most once in some seconds. */
+const REFRESH_MS = 10_000;
+
+export const systemQuery = () => ({ ...read("/api/system"), refetchInterval: REFRESH_MS });
+
+export const checksQuery = () => ({ ...read("/api/system/checks"), staleTime: 60_000 });
+
+export const settingsQuery = () => read("/api/settings");

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
+import { operationIn } from "../../../web/src/pages/operation/operation-names.ts";
 import { audited as de } from "../../../web/src/text/audited.de.ts";
 import { audited as en } from "../../../web/src/text/audited.en.ts";
-import { operationIn } from "../../../web/src/text/audited-names.ts";
 
 type Description = { readonly paths: Record<string, Record<string, { readonly operationId?: string }>> };
 

@@ -1,3 +1,0 @@
-import { read } from "../../api/read.ts";
-
-export const settingsQuery = () => read("/api/settings");
