@@ -430,6 +430,12 @@ describe("a fault", () => {
     await rejected({ endpointId: "nonsense" }, [missing]);
     await rejected({ endpointId: foreign.id }, [missing]);
     await rejected({ endpointId: live.id }, [{ pointer: "/endpointId", rule: "test_endpoint" }]);
+    const unwanted = [{ pointer: "/eventType", rule: "receiving_endpoint" }];
+    expectRejected(await arm(orderId, "duplicate", { eventType: "order.linesCanceled" }), unwanted);
+    expectRejected(await arm(orderId, "duplicate", { eventType: "order.accepted", endpointId }), unwanted);
+    const deaf = await createEndpoint(partner, { mode: "test", eventTypes: ["order.created"] });
+    await rejected({ endpointId: deaf.id }, [{ pointer: "/endpointId", rule: "receiving_endpoint" }]);
+    await partner.client.request("DELETE", endpointPath(deaf.id));
     const previous = [{ pointer: "/fault", rule: "previous_secret" }];
     expectRejected(await arm(orderId, "previous-secret"), previous);
     expectRejected(await arm(orderId, "previous-secret", { endpointId }), previous);

@@ -316,6 +316,11 @@ export const SHARED_RULES = {
     [],
     () => "needs a test endpoint, which receives events of test orders only: create one with mode test",
   ),
+  receiving_endpoint: rule(
+    "Only with a test endpoint that receives the event.",
+    [],
+    () => "needs a test endpoint that receives such events: add their type to its eventTypes",
+  ),
   previous_secret: rule(
     "Only with a previous secret that still signs.",
     [],

@@ -124,7 +124,7 @@ export async function armFault(
     (eventType === null ? null : typeProblem(eventType)) ??
     (endpointId === null && request.endpointId !== undefined
       ? UNKNOWN_ENDPOINT
-      : await targetProblem(tx, order, fault, endpointId, now));
+      : await targetProblem(tx, order, { fault, endpointId, eventType }, now));
   if (problem !== null) return problem;
   const earlier = await listFaults(tx, order, order.id);
   if (earlier.length >= FAULTS_MAX) return tooMany;
@@ -155,8 +155,7 @@ const UNKNOWN_ENDPOINT = validationFailed([
 async function targetProblem(
   tx: Queryable,
   order: ConnectionKey,
-  fault: FaultName,
-  endpointId: string | null,
+  { fault, endpointId, eventType }: Pick<ArmedFault, "fault" | "endpointId" | "eventType">,
   now: Date,
 ): Promise<Problem | null> {
   const targets = await listTargets(tx, order, endpointId, now);
@@ -164,8 +163,18 @@ async function targetProblem(
   if (endpointId !== null && named === undefined) return UNKNOWN_ENDPOINT;
   if (!targets.some(({ mode }) => mode === "test"))
     return validationFailed([{ pointer: "/endpointId", rule: "test_endpoint" }]);
-  if (!targets.some(({ status }) => status === "active")) return ENDPOINT_PAUSED;
-  if (fault === "previous-secret" && !targets.some(({ secretCount }) => secretCount > 1))
+  const active = targets.filter(({ status }) => status === "active");
+  if (active.length === 0) return ENDPOINT_PAUSED;
+  const receiving = active.filter(({ eventTypes }) =>
+    eventType === null
+      ? LATER_TYPES.some((type) => eventTypes.includes(type))
+      : eventTypes.includes(eventType),
+  );
+  if (receiving.length === 0)
+    return validationFailed([
+      { pointer: eventType === null ? "/endpointId" : "/eventType", rule: "receiving_endpoint" },
+    ]);
+  if (fault === "previous-secret" && !receiving.some(({ secretCount }) => secretCount > 1))
     return validationFailed([{ pointer: "/fault", rule: "previous_secret" }]);
   return null;
 }

@@ -189,6 +189,7 @@ export async function eraseFaults(
 export type FaultTarget = {
   readonly mode: "live" | "test";
   readonly status: "active" | "paused";
+  readonly eventTypes: readonly string[];
   readonly secretCount: number;
 };
 
@@ -202,7 +203,7 @@ export async function listTargets(
   return tx.query<FaultTarget>({
     name: "list-fault-targets",
     text: `
-      select w.mode, w.status,
+      select w.mode, w.status, w.event_types as "eventTypes",
              (select count(*)::integer
               from webhook_secrets s
               where s.merchant_id = $1 and s.endpoint_id = w.id and (s.expires_at is null or s.expires_at > $4)) as "secretCount"

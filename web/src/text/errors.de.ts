@@ -285,6 +285,7 @@ export const errors: ErrorTexts = {
     test_orders_only: () => "ist nur mit Testbestellungen möglich",
     test_key: ({ value }) => `muss ${value} sein, denn der Schlüssel ist ein Testschlüssel`,
     test_endpoint: () => "braucht einen Testendpunkt: Legen Sie einen mit dem Modus Test an",
+    receiving_endpoint: () => "braucht einen Testendpunkt, der solche Ereignisse erhält",
     previous_secret: () =>
       "braucht einen Testendpunkt, dessen voriges Geheimnis noch gilt: Tauschen Sie erst sein Geheimnis",
     set_at_creation: () => "wird beim Anlegen festgelegt und kann nicht geändert werden",

@@ -265,6 +265,7 @@ export const errors: ErrorTexts = {
     test_orders_only: () => "is possible with test orders only",
     test_key: ({ value }) => `must be ${value}, because the key is a test key`,
     test_endpoint: () => "needs a test endpoint: create one with the mode test",
+    receiving_endpoint: () => "needs a test endpoint that receives such events",
     previous_secret: () => "needs a test endpoint whose previous secret still signs: rotate its secret first",
     set_at_creation: () => "is set at the creation and cannot be changed",
     push_endpoint: () => "is for push endpoints: a pull endpoint has no address",
