@@ -225,7 +225,11 @@ export const keyRotationRoutes: readonly BackOfficeRoute[] = [
     description:
       "Issues a key with the same name and mode. The old one stays valid for the overlap, and never longer than before. A key is rotated once: if the response was lost, revoke the new key and issue another one. The body may be omitted. The role `partner` rotates test keys only. If the connection requires a certification, a live key is replaced at any time by one that does not end later.",
     params: KeyIdParams,
-    body: Type.Object(rotationFields("key"), { title: "KeyRotation", description: "How to replace a key." }),
+    body: Type.Object(rotationFields("key"), {
+      title: "KeyRotation",
+      description: "How to replace a key. Unknown fields are rejected.",
+      additionalProperties: false,
+    }),
     responses: { 201: { description: "The new key.", schema: RotatedKeySchema } },
     problems: ["forbidden", "not-found", "certification-required", "key-not-rotatable", "validation-failed"],
     bodyErrors: async ({ body }, { context }) => expiryErrors(body, context),

@@ -323,7 +323,8 @@ export const tokenRoutes: readonly BackOfficeRoute[] = [
     params: TokenIdParams,
     body: Type.Object(rotationFields("token"), {
       title: "TokenRotation",
-      description: "How to replace a token.",
+      description: "How to replace a token. Unknown fields are rejected.",
+      additionalProperties: false,
     }),
     responses: { 201: { description: "The new token.", schema: RotatedTokenSchema } },
     problems: ["not-found", "token-not-rotatable", "validation-failed"],

@@ -194,7 +194,11 @@ export const RotationSchema = Type.Object(
       }),
     ),
   },
-  { title: "SecretRotation", description: "How to replace a signing secret." },
+  {
+    title: "SecretRotation",
+    description: "How to replace a signing secret. Unknown fields are rejected.",
+    additionalProperties: false,
+  },
 );
 
 export const RecoveryRequestSchema = Type.Object(
