@@ -38,11 +38,16 @@ const withoutIdentifiers = (text: string): string =>
 
 /** Null if the code has the form of no known label, or a wrong check digit. */
 function numberIn(code: string, carrier: string | null): string | null {
-  // A scanner sends small letters if caps lock is on.
-  if (/^1Z[0-9A-Z]{16}$/i.test(code)) return hasUpsDigit(code.toUpperCase()) ? code.toUpperCase() : null;
+  const capitals = code.toUpperCase(); // A scanner sends small letters if caps lock is on.
+  if (/^1Z[0-9A-Z]{16}$/.test(capitals)) return hasUpsDigit(capitals) ? capitals : null;
+  if (/^[A-Z]{2}\d{9}[A-Z]{2}$/.test(capitals)) return hasPostalDigit(capitals) ? capitals : null;
+  if (DPD.test(capitals)) return capitals.slice(8, 22);
   if (!/^\d{12,38}$/.test(code)) return null;
   return uspsNumber(code) ?? fedexNumber(code, carrier) ?? (isSscc(code) ? code : null);
 }
+
+/** Of DPD: a postal code of 7 signs, the number, the service and the country. Nothing else begins with `%`, so it needs no check digit. */
+const DPD = /^%[0-9A-Z]{7}\d{14}\d{3}\d{3}$/;
 
 /** `420`, a postal code of 5 or 9 digits, and the number of 22 or 26 digits, which is printed alone. */
 function uspsNumber(code: string): string | null {
@@ -76,6 +81,17 @@ function hasFedexDigit(number: string): boolean {
   const [check = 0, ...others] = digitsOf(number).reverse();
   const sum = others.reduce((total, digit, index) => total + digit * ([1, 3, 7][index % 3] ?? 0), 0);
   return (sum % 11) % 10 === check;
+}
+
+/** Posts (S10 of the UPU): eight digits with weights, modulo 11. */
+function hasPostalDigit(number: string): boolean {
+  const digits = digitsOf(number.slice(2, 10));
+  const sum = digits.reduce(
+    (total, digit, index) => total + digit * ([8, 6, 4, 2, 3, 5, 9, 7][index] ?? 0),
+    0,
+  );
+  const check = 11 - (sum % 11);
+  return Number(number[10]) === (check === 10 ? 0 : check === 11 ? 5 : check);
 }
 
 /** UPS: letters count as digits from A = 2, every second one twice. */

@@ -24,6 +24,16 @@ describe("the printed number is taken out of what a label's barcode says", () =>
     ["FedEx Ground in groups", "5682 8361 0012 734", "FedEx", "568283610012734"],
     ["UPS in groups", "1Z 999 AA1 01 2345 6784", "UPS", "1Z999AA10123456784"],
     ["UPS with caps lock", "1z999aa10123456784", "UPS", "1Z999AA10123456784"],
+    ["DPD", "%008182709980000020033350276", "DPD", "09980000020033"],
+    [
+      "DPD when no carrier is named, in groups",
+      "%0081 827 0998 0000 0200 33 350 276",
+      null,
+      "09980000020033",
+    ],
+    ["DPD in Great Britain, with caps lock", "%0sw1a1a15502345678901154826", "DPD", "15502345678901"],
+    ["a post's, with caps lock", "rb123456785gb", "Royal Mail", "RB123456785GB"],
+    ["a post's, in groups with caps lock", "rb 123 456 785 de", null, "RB123456785DE"],
     ["a parcel's number of GS1", "(00)340434161094042557", "DHL", "00340434161094042557"],
     ["a number in groups of a carrier that is not known", "RR 123 456 785 DE", "Post", "RR123456785DE"],
     ["spaces around it", "  JD01  ", "DHL", "JD01"],
@@ -47,6 +57,9 @@ describe("nothing is taken out without evidence", () => {
     ["a number with capitals", "JJD0099999", "DHL"],
     ["letters in brackets", "(copy) 123", null],
     ["a short number", "1", null],
+    ["small letters with a wrong check digit", "rb123456784gb", "Royal Mail"],
+    ["a percent sign before fewer digits", "%00818270998000002003335027", "DPD"],
+    ["DPD's printed line", "008182709980000020033350276C", "DPD"],
   ])("%s", (_, scanned, carrier) => {
     expect(trackingNumberOf(scanned, carrier)).toBe(scanned);
   });
