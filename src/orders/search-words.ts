@@ -53,9 +53,12 @@ function phoneWords(phone: string | null): string[] {
 
 const PHONE_DIGITS_MIN = 6;
 
-/** Without the zeros that stand for another country or another town. */
+/** Without an extension, and without the zeros that stand for another country or another town. */
 const phoneDigits = (phone: string): string =>
-  phone.replaceAll("(0)", "").replace(/\D/g, "").replace(/^0+/, "");
+  phone.replace(EXTENSION, "").replaceAll("(0)", "").replace(/\D/g, "").replace(/^0+/, "");
+
+/** As it is written in North America, `(555) 010-9999 x12`. Elsewhere it is a part of the number. */
+const EXTENSION = /\s*(?:x|ext\.?|extension|#)\s*\d{1,6}\s*$/i;
 
 const phoneWord = (digits: string): string => `+${[...digits].reverse().join("")}`;
 
@@ -76,7 +79,7 @@ export function wordSearchOf(typed: string): WordSearch | null {
   if (words.length === 0) return null;
   const inTwoLetters = wordsInTwoLetters(typed).slice(0, WORDS_MAX);
   const { beginnings, whole } = phonesOf(typed);
-  const spellings = [words, inTwoLetters, beginnings].filter((all) => all.length > 0);
+  const spellings = [words, inTwoLetters, withJoinedCode(words), beginnings].filter((all) => all.length > 0);
   return {
     query: [
       ...spellings.map((all) => `(${all.map((word) => `'${word}':*`).join(" & ")})`),
@@ -89,8 +92,19 @@ export function wordSearchOf(typed: string): WordSearch | null {
   };
 }
 
+/** `sw1a1aa` of `SW1A 1AA`, since a postal code may be stored without its space. Empty if no two words can be one. */
+function withJoinedCode(words: readonly string[]): string[] {
+  const first = words.findIndex((word, index) => isPostalCode(word, words[index + 1]));
+  return first === -1 ? [] : words.toSpliced(first, 2, `${words[first]}${words[first + 1]}`);
+}
+
+/** A part with a digit, and another one or two letters, as in `1012 AB`. */
+const isPostalCode = (word: string, next: string | undefined): boolean =>
+  /^(?=\S*\d)[a-z\d]{2,5} (?:(?=\S*\d)[a-z\d]{2,5}|[a-z]{2})$/.test(`${word} ${next ?? ""}`);
+
 /** A number with the code of its country, which has up to three digits, also finds the same number without. */
-function phonesOf(typed: string): { beginnings: string[]; whole: string[] } {
+function phonesOf(text: string): { beginnings: string[]; whole: string[] } {
+  const typed = text.replace(/^\s*tel:/i, "").replace(EXTENSION, "");
   const digits = phoneDigits(typed);
   if (!/^\s*\+?[\d\s()/.-]+$/.test(typed) || digits.length < PHONE_DIGITS_MIN)
     return { beginnings: [], whole: [] };
