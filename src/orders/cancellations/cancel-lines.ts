@@ -10,7 +10,7 @@ import { fromTypeId, type NewId } from "../../platform/ids.ts";
 import { isProblem, type Problem, validationFailed } from "../../platform/wire/problems.ts";
 import { type LockedContext, storeOutcome } from "../changes/change-order.ts";
 import { lineQuantitiesField, lineQuantityErrors } from "../changes/ship-request.ts";
-import { orderOrRefusal, transitionRefused } from "../changes/transition-order.ts";
+import { transitionRefused } from "../changes/transition-order.ts";
 import { CancelReasonSchema } from "../order-wire.ts";
 import { allowedRefund, refundOfGoods, storeOrderRefund } from "../returns/refund-order.ts";
 import { findCancellationHash, insertCancellation } from "./cancellations-sql.ts";
@@ -72,21 +72,22 @@ export async function storeCancelLines(
   if (isProblem(transition)) return transition;
 
   const outcome = applyTransition(order, transition, at.now);
-  const canceled = orderOrRefusal("cancelLines", outcome);
-  const refund = isProblem(canceled) ? null : await decideGoodsRefund(tx, order, transition, request, by, at);
-  if (refund !== null && isProblem(refund)) return refund;
-  if (!isProblem(canceled)) {
-    const added = {
-      ...{ id: transition.cancellationId, reason, note, reference },
-      ...{ refundId: refund?.refund.id ?? null, actor: by.actor, createdAt: at.now },
-    };
-    await insertCancellation(tx, order, added, requestHash);
-  }
   const detail = note === null ? reason : `${reason}: ${note}`;
-  await storeOutcome(tx, order, outcome, { operation: "cancelLines", by, detail, cancelReason: reason }, at);
-  if (isProblem(canceled)) return canceled;
-  if (refund !== null) await storeOrderRefund(tx, canceled, refund, by, at);
-  return { order: canceled, replayed: false };
+  const cause = { operation: "cancelLines", by, detail, cancelReason: reason };
+  if (outcome.outcome === "rejected") {
+    await storeOutcome(tx, order, outcome, cause, at);
+    return transitionRefused("cancelLines", outcome.order, outcome.rule);
+  }
+  const refund = await decideGoodsRefund(tx, order, transition, request, by, at);
+  if (refund !== null && isProblem(refund)) return refund;
+  const added = {
+    ...{ id: transition.cancellationId, reason, note, reference },
+    ...{ refundId: refund?.refund.id ?? null, actor: by.actor, createdAt: at.now },
+  };
+  await insertCancellation(tx, order, added, requestHash);
+  await storeOutcome(tx, order, outcome, cause, at);
+  if (refund !== null) await storeOrderRefund(tx, outcome.order, refund, by, at);
+  return { order: outcome.order, replayed: false };
 }
 
 type CancelLines = Extract<Transition, { name: "cancelLines" }>;
