@@ -24,7 +24,7 @@ import {
   pageOf,
   searchField,
   shortText,
-  toSearched,
+  toSearchedMail,
 } from "../platform/wire/schemas.ts";
 import { countEndpointsOfMerchant } from "../webhooks/endpoints/endpoints-sql.ts";
 import { andMonitoring, type BackOfficeRoute, confinedTo, everyone, operatorOnly, route } from "./access.ts";
@@ -168,7 +168,7 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, query }, { context }) => {
       const position = pagePosition("merchants", query);
       if (isProblem(position)) return position;
-      const filter = { ids: confinedTo(caller), text: toSearched(query.q) };
+      const filter = { ids: confinedTo(caller), text: toSearchedMail(query.q) };
       const merchants = await listMerchants(context.db, filter, position);
       return { status: 200, body: toPage(merchants, position, toWireMerchant) };
     },

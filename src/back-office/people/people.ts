@@ -50,7 +50,7 @@ import {
   pageOf,
   searchField,
   shortText,
-  toSearched,
+  toSearchedMail,
 } from "../../platform/wire/schemas.ts";
 import {
   type BackOfficeCaller,
@@ -244,7 +244,7 @@ export const personRoutes: readonly BackOfficeRoute[] = [
       const position = pagePosition("people", query);
       if (isProblem(position)) return position;
       const { q, role = null, state = null } = query;
-      const filter = { text: toSearched(q), role, state, withinMerchantIds: confinedTo(caller) };
+      const filter = { text: toSearchedMail(q), role, state, withinMerchantIds: confinedTo(caller) };
       const people = await listPeople(context.db, filter, position);
       return { status: 200, body: toPage(people, position, toWirePerson) };
     },

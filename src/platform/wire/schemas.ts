@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from "typebox";
 import type { IdPrefix } from "../ids.ts";
+import { normalMailAddress } from "../mail-address.ts";
 
 /** Text of 1 to 255 characters. */
 export const shortText = (description: string, examples?: string[]) =>
@@ -96,7 +97,12 @@ export const searchField = (description: string) =>
 export const flagField = (description: string) => Type.Optional(Type.Boolean({ description }));
 
 /** The text of a `searchField`, as SQL searches for it in `lower(column)`. Null without a search. */
-export const toSearched = (text: string | undefined): string | null => text?.toLowerCase() ?? null;
+export const toSearched = (text: string | undefined): string | null =>
+  text?.normalize("NFC").toLowerCase() ?? null;
+
+/** The same for a list with mail addresses, whose domains are found by either of their forms. */
+export const toSearchedMail = (text: string | undefined): string | null =>
+  text === undefined ? null : toSearched(normalMailAddress(text));
 
 /** The member `nextCursor` of a list that has one page. */
 export const noNextCursor = nullable(Type.String(), "Always null: the list has one page.");

@@ -83,6 +83,8 @@ describe("POST /auth/sign-in/password", () => {
     const invitation = { name: "Guest", email, grants: [{ role: "support" }] };
     const invited = await service.backOffice.post("/api/people", invitation);
     expect(invited.status).toBe(201);
+    const found = await service.backOffice.get(`/api/people?q=${encodeURIComponent(email)}`);
+    expect(found.body.data).toMatchObject([{ id: invited.body.id }]);
     await expectPasswordToWork(email, fromTypeId("per", invited.body.id) ?? "");
   });
 
