@@ -17,7 +17,15 @@ const CZECH = {
 };
 const HUNGARIAN = { 0: "ö", y: "z", z: "y", Y: "Z", Z: "Y", "-": "ü", _: "Ü", "]": "ú" };
 const SPANISH = { "-": "'", _: "?", "]": "+", "/": "-" };
-const LAYOUTS = { FRENCH, BELGIAN, GERMAN, CZECH, HUNGARIAN, SPANISH };
+const SLOVAK = { ...CZECH, 2: "ľ", 3: "š", 5: "ť", "]": "ä" };
+const LITHUANIAN = { 1: "ą", 2: "č", 3: "ę", 4: "ė", 5: "į", 6: "š", 7: "ų", 8: "ū" };
+/** Its key for i types another i. */
+const TURKISH = { i: "ı", "-": "*", _: "?", "]": "ü", "/": "." };
+const NORDIC = { "-": "+", _: "?", "]": "¨", "/": "-" };
+const LAYOUTS = {
+  ...{ FRENCH, BELGIAN, GERMAN, CZECH, HUNGARIAN, SPANISH },
+  ...{ SLOVAK, LITHUANIAN, TURKISH, NORDIC },
+};
 
 const typed = (text: string, layout: Readonly<Record<string, string>>): string =>
   [...text].map((sign) => layout[sign] ?? sign).join("");
@@ -77,7 +85,14 @@ describe("a code that was typed as it is", () => {
   });
 
   it("has no second reading if it has only signs of codes", () => {
-    for (const text of ["WEB-1002", "1Z999AA10123456784", "(01)09506000134352(10)A1", "a_b", "1250 g"])
+    for (const text of [
+      "WEB-1002",
+      "1Z999AA10123456784",
+      "(01)09506000134352(10)A1",
+      "a_b",
+      "1250 g",
+      "2*40",
+    ])
       expect(readScan(text)).toEqual({ code: text, others: [], isOtherLayout: false });
   });
 
@@ -107,6 +122,15 @@ describe("a code that was typed as it is", () => {
 describe("keys are those of a scanner", () => {
   const pressed = (gapsMs: readonly number[]) =>
     [0, ...gapsMs].map((_, at) => gapsMs.slice(0, at).reduce((sum, gap) => sum + gap, 0));
+  it("of the slowest kind, which are even, if a suffix has ended them", () => {
+    const gapsMs = [200, 204, 199, 203, 200, 207, 200, 201];
+    expect(isBurst(pressed(gapsMs))).toBe(false);
+    expect(isBurst(pressed(gapsMs), { isEnded: true })).toBe(true);
+    expect(isBurst(pressed(gapsMs.slice(1)), { isEnded: true }), "too few").toBe(false);
+    const ofPerson = [180, 230, 160, 240, 200, 150, 210, 190, 260];
+    expect(isBurst(pressed(ofPerson), { isEnded: true })).toBe(false);
+  });
+
   it.each<[string, number[], boolean]>([
     ["at once", [0, 0, 0, 0, 0, 0, 0], true],
     ["fast, and not evenly", [1, 40, 3, 60, 2], true],

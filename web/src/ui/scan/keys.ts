@@ -1,4 +1,4 @@
-import { isBurst, readScan, type Scan, SLOW_MS } from "./read-scan.ts";
+import { isBurst, readScan, type Scan, SLOWEST_MS } from "./read-scan.ts";
 
 // Which keys a scanner has pressed, and not a person. See docs/design/fulfilment.md, "What a scanner sends".
 
@@ -17,7 +17,7 @@ export class Keys {
 
   add(event: KeyboardEvent): void {
     const lastMs = this.#timesMs.at(-1) ?? Number.NEGATIVE_INFINITY;
-    if (event.timeStamp - lastMs > SLOW_MS || event.repeat) this.clear();
+    if (event.timeStamp - lastMs > SLOWEST_MS || event.repeat) this.clear();
     this.text += event.key;
     this.#timesMs.push(event.timeStamp);
     this.#isCapsLock = event.getModifierState("CapsLock");
@@ -25,7 +25,9 @@ export class Keys {
 
   /** Whether a scanner has pressed them, and the key behind them. */
   isOfScanner(suffix?: KeyboardEvent): boolean {
-    return isBurst(suffix === undefined ? this.#timesMs : [...this.#timesMs, suffix.timeStamp]);
+    return suffix === undefined
+      ? isBurst(this.#timesMs)
+      : isBurst([...this.#timesMs, suffix.timeStamp], { isEnded: true });
   }
 
   /** What was typed, here or into a field. */
@@ -49,7 +51,7 @@ export const isSuffix = (event: KeyboardEvent): boolean =>
   !event.isComposing &&
   !isShortcut(event);
 
-const isShortcut = (event: KeyboardEvent): boolean =>
+export const isShortcut = (event: KeyboardEvent): boolean =>
   (event.ctrlKey || event.metaKey || event.altKey) && !event.getModifierState("AltGraph");
 
 /** Scanners press it for capitals, between the letters of a code. */

@@ -26,7 +26,11 @@ export function useCodeText(): (scan: Scan, found: Found) => string {
   return ({ isOtherLayout }, { code, orders, products, other }) => {
     if (orders.length > 0) return t("scan.other.foundOrder", { code });
     if (products.length > 0) return t("scan.other.foundProduct", { code });
-    if (other !== null) return t(`scan.other.${other.kind}`, { code, name: other.name ?? "" });
+    if (other !== null) {
+      const { kind, name } = other;
+      const isHidden = name === null && (kind === "merchant" || kind === "connection" || kind === "facility");
+      return t(`scan.other.${isHidden ? "hidden" : kind}`, { code, name: name ?? "" });
+    }
     const unknown = t("scan.unknown", { code });
     return isOtherLayout ? `${unknown} ${t("scan.layout")}` : unknown;
   };

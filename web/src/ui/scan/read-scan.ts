@@ -29,8 +29,9 @@ export function readScan(typed: string, isCapsLock = false): Scan {
   };
 }
 
-/** Digits as a keyboard has them that needs Shift for digits, or has another sign in the place of 0. */
-const isMovedDigits = (code: string): boolean => !/[0-9A-Za-z]/.test(code) || /^[\dö]+$/.test(code);
+/** Digits as a keyboard has them that needs Shift for digits, for all but 9 and 0, or for 0 alone. */
+const isMovedDigits = (code: string): boolean =>
+  !/[0-9A-Za-z]/.test(code) || /^(?:[90ąčęėįšųū]+|[\dö]+)$/.test(code);
 
 /** A name with an accent, which a person has typed: letters, some of them small. */
 const NAME = /^(?=.*[a-z].*[a-z])[\p{L}\p{M}][\p{L}\p{M}'’ .-]*$/u;
@@ -204,6 +205,12 @@ const LAYOUTS: readonly string[] = [
   "º1234567890'¡qwertyuiop`+çasdfghjklñ´zxcvbnm,.-ª!\"·$%&/()=?¿QWERTYUIOP^*ÇASDFGHJKLÑ¨ZXCVBNM;:_",
   // Italian.
   "\\1234567890'ìqwertyuiopè+ùasdfghjklòàzxcvbnm,.-|!\"£$%&/()=?^QWERTYUIOPé*§ASDFGHJKLç°ZXCVBNM;:_",
+  // Turkish.
+  "\"1234567890*-qwertyuıopğü,asdfghjklşizxcvbnmöç.é!'^+%&/()=?_QWERTYUIOPĞÜ;ASDFGHJKLŞİZXCVBNMÖÇ:",
+  // Slovak.
+  ';+ľščťžýáíé=´qwertzuiopúäňasdfghjklô§yxcvbnm,.-°1234567890%ˇQWERTZUIOP/()ASDFGHJKL"!YXCVBNM?:_',
+  // Lithuanian.
+  "`ąčęėįšųū90-žqwertyuiop[]\\asdfghjkl;'zxcvbnm,./~ĄČĘĖĮŠŲŪ()_ŽQWERTYUIOP{}|ASDFGHJKL:\"ZXCVBNM<>?",
   // Nordic.
   "§1234567890+´qwertyuiopå¨'asdfghjklöäzxcvbnm,.-½!\"#¤%&/()=?`QWERTYUIOPÅ^*ASDFGHJKLÖÄZXCVBNM;:_",
 ];
@@ -211,7 +218,8 @@ const LAYOUTS: readonly string[] = [
 /** What codes consist of, if they are not for GS1. */
 const USUAL_SIGNS = /^[0-9A-Za-z ._/\p{Cc}-]+$/u;
 /** Signs that codes seldom have, and that layouts have in the place of digits, `-`, `_` and `]`. */
-const MOVED_SIGNS = /[^ -~\p{Cc}]|[?&"'(]|^\+[A-Za-z][0-9A-Za-z]|^\$[A-Za-z]&/u;
+const MOVED_SIGNS =
+  /[^ -~\p{Cc}]|[?&"'(]|^\+[A-Za-z][0-9A-Za-z]|^\$[A-Za-z]&|[0-9A-Za-z]\+[0-9A-Za-z]|[A-Za-z]\*/u;
 
 /** What the scanner has sent. Null if this layout has no key for a sign. */
 function undo(text: string, layout: string): string | null {
@@ -226,12 +234,17 @@ function undo(text: string, layout: string): string | null {
 const FAST_MS = 60;
 const FAST_MIN = 4;
 /** A slow scanner, such as one by radio, presses keys as evenly as no person does. */
-export const SLOW_MS = 100;
+const SLOW_MS = 100;
 const SLOW_MIN = 6;
+/** The slowest ones are noticed by the suffix alone: a pause behind a code is no longer than one within it. */
+export const SLOWEST_MS = 300;
+const SLOWEST_MIN = 9;
 const isEven = (gaps: readonly number[]): boolean => Math.max(...gaps) <= 1.2 * Math.min(...gaps) + 12;
 /** @param timesMs when the keys of a text were pressed */
-export function isBurst(timesMs: readonly number[]): boolean {
+export function isBurst(timesMs: readonly number[], { isEnded = false } = {}): boolean {
   const gaps = timesMs.slice(1).map((time, index) => time - (timesMs[index] ?? 0));
   if (timesMs.length >= FAST_MIN && gaps.every((gap) => gap <= FAST_MS)) return true;
-  return timesMs.length >= SLOW_MIN && gaps.every((gap) => gap <= SLOW_MS) && isEven(gaps);
+  const [min, maxMs] =
+    isEnded && timesMs.length >= SLOWEST_MIN ? [SLOWEST_MIN, SLOWEST_MS] : [SLOW_MIN, SLOW_MS];
+  return timesMs.length >= min && gaps.every((gap) => gap <= maxMs) && isEven(gaps);
 }

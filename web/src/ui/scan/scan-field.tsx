@@ -1,7 +1,8 @@
 import IconBarcode from "icon:barcode";
-import { TextInput } from "@mantine/core";
+import { Loader, TextInput } from "@mantine/core";
 import { useLayoutEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
+import classes from "./scan-field.module.css";
 import { type OnScan, useScans } from "./use-scans.ts";
 
 type Props = {
@@ -10,6 +11,8 @@ type Props = {
   readonly onScan: OnScan;
   /** Whenever it changes, the field has the focus again: something that had it is gone. */
   readonly round?: number;
+  /** What was scanned waits for the service. */
+  readonly isBusy?: boolean;
 };
 
 /**
@@ -17,7 +20,7 @@ type Props = {
  * here, and no shortcut sees them. The field is not controlled by React, so that no keystroke waits for a drawing. Tab leaves the
  * field when it is empty.
  */
-export function ScanField({ label, onScan, round = 0 }: Props) {
+export function ScanField({ label, onScan, round = 0, isBusy = false }: Props) {
   const { t } = useTranslation();
   const input = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => {
@@ -36,6 +39,7 @@ export function ScanField({ label, onScan, round = 0 }: Props) {
       spellCheck={false}
       enterKeyHint="done"
       leftSection={<IconBarcode size={26} stroke={1.6} aria-hidden />}
+      rightSection={isBusy && <Loader size={22} className={classes["busy"] ?? ""} />}
       styles={{
         input: { fontFamily: "var(--mantine-font-family-monospace)" },
         description: { fontSize: "var(--mantine-font-size-sm)" },

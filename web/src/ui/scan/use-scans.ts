@@ -1,5 +1,5 @@
 import { type RefObject, useEffectEvent, useLayoutEffect } from "react";
-import { isLetter, isModifier, isSuffix, Keys, PAUSE_MS, TAKES_TEXT } from "./keys.ts";
+import { isLetter, isModifier, isShortcut, isSuffix, Keys, PAUSE_MS, TAKES_TEXT } from "./keys.ts";
 import type { Scan } from "./read-scan.ts";
 
 /** What was scanned: `code` is `scan.code`, or empty if a person has pressed Enter alone in the field for scans. */
@@ -7,7 +7,7 @@ export type OnScan = (code: string, scan: Scan) => void;
 
 /** Fewer letters in a field for something else are what a person has typed. */
 const ELSEWHERE_MIN = 6;
-/** A Tab that follows so soon is a second suffix of the scanner. */
+/** A suffix that follows so soon is a second one of the scanner, such as LF after CR. No person presses a key so soon. */
 const SECOND_SUFFIX_MS = 50;
 
 /**
@@ -17,7 +17,7 @@ const SECOND_SUFFIX_MS = 50;
  *   such a field only a scanner is noticed.
  *
  * In another field, such as the search of a list, a scan is given back and is a scan as well: it would be added to what is there.
- * Dialogs keep what is typed in them.
+ * The fields of a dialog keep what is typed in them.
  */
 export function useScans(onScan: OnScan, scanField?: RefObject<HTMLInputElement | null>): void {
   const scan = useEffectEvent(onScan);
@@ -53,9 +53,11 @@ export function useScans(onScan: OnScan, scanField?: RefObject<HTMLInputElement 
     const inScanField = (event: KeyboardEvent, field: HTMLInputElement) => {
       if (isSuffix(event)) {
         const isEmpty = field.value.trim() === "";
-        if (event.key === "Tab" && isEmpty && event.timeStamp - sentAtMs > SECOND_SUFFIX_MS) return;
+        const isSecond = isEmpty && event.timeStamp - sentAtMs <= SECOND_SUFFIX_MS;
+        if (event.key === "Tab" && isEmpty && !isSecond) return;
         take(event);
-        if (event.key === "Enter" || !isEmpty) sendField(field);
+        // A key that is held down is one Enter.
+        if (!isSecond && !event.repeat) sendField(field);
       } else if (isLetter(event)) {
         event.stopPropagation(); // No shortcut sees it.
         keys.add(event);
@@ -80,7 +82,7 @@ export function useScans(onScan: OnScan, scanField?: RefObject<HTMLInputElement 
       } else if (isLetter(event)) {
         keys.add(event);
         sendAfterPause(send);
-      } else keys.clear();
+      } else if (!isShortcut(event)) keys.clear(); // Scanners press one for the separator of GS1.
     };
 
     const listen = (event: KeyboardEvent) => {
@@ -88,10 +90,12 @@ export function useScans(onScan: OnScan, scanField?: RefObject<HTMLInputElement 
       clearTimeout(pause);
       const target = event.target instanceof Element ? event.target : null;
       const field = scanField?.current ?? null;
-      if (target?.closest("[role=dialog]") != null) return keys.clear();
+      const takesText = target?.closest(TAKES_TEXT) != null;
+      const isInDialog = target?.closest("[role=dialog]") != null;
+      if (isInDialog && takesText) return keys.clear();
       if (field !== null && target === field) return inScanField(event, field);
-      if (target?.closest(TAKES_TEXT) != null) return inOtherField(event, target);
-      if (field === null) return outside(event);
+      if (takesText) return inOtherField(event, target);
+      if (field === null || isInDialog) return outside(event);
       const presses =
         event.key === " " && target?.closest("button, a, [role=checkbox], [type=checkbox]") != null;
       if (!isLetter(event) || presses) return;
