@@ -64,15 +64,23 @@ export async function createHall({ service }: World, name: string): Promise<stri
   return id;
 }
 
+/** Later than the second suffix of a scanner. */
+const PERSON_S = 0.06;
+let pressedAtS = 0;
+
 /**
  * As a scanner does it: all keys at once, and Enter. Wherever the focus is. Keys do not wait for each other here: on a busy machine a
- * pause between two would end the code.
+ * pause between two would end the code. An empty code is Enter alone, from a person.
  */
 export async function scan(page: Page, ...codes: string[]): Promise<void> {
   const keyboard = await page.context().newCDPSession(page);
   for (const code of codes) {
     const keys = [...code].map((key) => ({ key, text: key }));
-    const enter = { key: "Enter", code: "Enter", text: "\r", windowsVirtualKeyCode: 13 };
+    if (code === "") pressedAtS = Math.max(Date.now() / 1_000, pressedAtS) + PERSON_S;
+    const enter = {
+      ...{ key: "Enter", code: "Enter", text: "\r", windowsVirtualKeyCode: 13 },
+      ...(code === "" && { timestamp: pressedAtS }),
+    };
     await Promise.all(
       [...keys, enter].flatMap((key) => [
         keyboard.send("Input.dispatchKeyEvent", { type: "keyDown", ...key }),

@@ -295,8 +295,9 @@ it("a number on another open parcel is asked about before the order ships with i
   const page = await hall.openTable();
   await scan(page, "day-label-1", BARCODE, "", "DHL", "LABEL-77");
   await page.getByText("day-label-1 has shipped.").waitFor();
-  await scan(page, "day-label-2", BARCODE, "", "", "LABEL-77");
+  await scan(page, "day-label-2", BARCODE, "", "", "LABEL-77", "day-label-1");
   await page.getByText("LABEL-77 is the number of another open parcel, of day-label-1.").waitFor();
+  await page.getByText("1 scan after it was not taken.").waitFor();
   await choose(page, 2);
   await page.getByText("Scan the tracking number").waitFor();
   expect((await hall.detailOf(ids[1] ?? "")).shipments).toEqual([]);

@@ -43,7 +43,7 @@ describe("a field for scans", () => {
     const ways: Record<string, (code: string) => Promise<unknown>> = {
       "ends with Enter": (code) => scan(page, code),
       "ends with Tab": (code) => type(code).then(() => press("Tab")),
-      "ends with both": (code) => scanWithBoth(page, code),
+      "ends with both": (code) => scanWithTwo(page, code, TAB),
       "ends with nothing": (code) => scanFast(page, code, null),
       "begins with Enter": (code) => scan(page, "", code),
       "is slow": (code) => type(code, 40).then(() => press("Enter")),
@@ -121,27 +121,64 @@ describe("a field for scans", () => {
   });
 });
 
-/** Enter and then Tab, as fast as a scanner sends them: the Tab leaves the field if it comes later. */
-async function scanWithBoth(page: Page, code: string): Promise<void> {
+const ENTER = { key: "Enter", code: "Enter", text: "\r", windowsVirtualKeyCode: 13 };
+const TAB = { key: "Tab", code: "Tab", windowsVirtualKeyCode: 9 };
+
+/** Enter and then another suffix, as fast as a scanner sends them: it is a key of a person if it comes later. */
+async function scanWithTwo(page: Page, code: string, second: typeof ENTER | typeof TAB): Promise<void> {
   const keyboard = await page.context().newCDPSession(page);
-  const suffixes = [
-    { key: "Enter", code: "Enter", text: "\r", windowsVirtualKeyCode: 13 },
-    { key: "Tab", code: "Tab", windowsVirtualKeyCode: 9 },
-  ];
   await Promise.all(
-    [...[...code].map((key) => ({ key, text: key })), ...suffixes].map((key) =>
+    [...[...code].map((key) => ({ key, text: key })), ENTER, second].map((key) =>
       keyboard.send("Input.dispatchKeyEvent", { type: "text" in key ? "keyDown" : "rawKeyDown", ...key }),
     ),
   );
   await keyboard.detach();
 }
 
-/** All keys in one task of the browser, as fast as a scanner, to whatever has the focus. */
+/** All keys in one task of the browser, to whatever has the focus. Their times are those of a scanner, however busy the machine is. */
 const scanFast = (page: Page, code: string, suffix: "Enter" | "Tab" | null = "Enter") =>
-  page.evaluate(`for (const key of ${JSON.stringify([...code, ...(suffix === null ? [] : [suffix])])}) {
+  page.evaluate(`let at = performance.now(); for (const key of ${JSON.stringify([...code, ...(suffix === null ? [] : [suffix])])}) {
     const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+    Object.defineProperty(event, "timeStamp", { value: (at += 1) });
     if (document.activeElement.dispatchEvent(event) && key.length === 1) document.execCommand("insertText", false, key);
   }`);
+
+it("a second suffix of a scanner, and a key that is held, take no step at the packing table", async () => {
+  await hall.placeReady("two-suffixes", 1);
+  const page = await hall.openTable();
+  await scan(page, "two-suffixes");
+  await page.getByText("two-suffixes: scan the goods").waitFor();
+  await scanWithTwo(page, BARCODE, ENTER); // As CR and LF.
+  await page.getByText("All goods are in. Weigh the parcel.").waitFor();
+  await page.keyboard.down("Enter");
+  await page.keyboard.down("Enter"); // It repeats.
+  await page.keyboard.up("Enter");
+  await page.getByText("Now the carrier.").waitFor();
+  await scan(page, "two-suffixes", BARCODE);
+  await page.getByText("Too many: only 1 of Fineliner. Take it out.").waitFor();
+  await page.getByText("Choose the carrier by its number, or press Enter").waitFor();
+});
+
+it("a scan is taken by the table from a menu and from a dialog that is no field", async () => {
+  await hall.placeReady("over-all", 3);
+  const page = await hall.openTable();
+  await scan(page, "over-all");
+  await page.getByText("over-all: scan the goods").waitFor();
+  await page.getByRole("button", { name: "Missing or damaged: Fineliner" }).click();
+  await page.getByRole("menuitem", { name: "Missing" }).waitFor();
+  await scan(page, BARCODE);
+  await page.getByText("Fineliner: 1 of 3").waitFor();
+  await page.getByRole("button", { name: "Walter" }).click();
+  await page.getByRole("radio", { name: "System" }).focus();
+  await scan(page, BARCODE);
+  await page.getByText("Fineliner: 2 of 3").waitFor();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").waitFor();
+  await page.keyboard.press("Escape"); // It closes the palette, and takes nothing back.
+  await page.getByRole("combobox").waitFor({ state: "hidden" });
+  await page.getByRole("listitem", { name: "Fineliner" }).getByText("2 / 3").waitFor();
+});
 
 describe("the pages of stock", () => {
   it("open the product that is scanned, wherever the focus is, and say what else a code is", async () => {

@@ -35,6 +35,14 @@ describe("the work list", () => {
     await page.getByRole("region", { name: "Packing slip: batch-1" }).getByText("Fineliner").waitFor();
     await page.getByRole("region", { name: "Return slip: batch-1" }).getByRole("img", { name: id }).waitFor();
     await page.goBack();
+    const [, pickListId = ""] = /pick-lists\/(pick_\w+)/.exec(page.url()) ?? [];
+    await visit(page, "/work/pack", "Packing table");
+    await scan(page, pickListId);
+    await page.getByText("Pick list of Table 3: 2 orders to pack.").waitFor();
+    await page.getByRole("button", { name: "Open batch-1" }).waitFor();
+    await scan(page, pickListId.replace(/.{6}$/, "000000"));
+    await page.getByRole("alert").getByText("Nothing has the code pick_").waitFor();
+    await page.getByRole("link", { name: "Pick list", exact: true }).click();
     await page.getByRole("button", { name: "Give back" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Give back" }).click();
     await page.getByText("Its orders are free again.").waitFor();

@@ -42,7 +42,8 @@ const orderOf = (...lines: Line[]) =>
     carriers: ["Österreichische Post", "1Z999AA10123456784"],
     lines,
   }) as unknown as ScannedOrder;
-const open = (...lines: Line[]): OpenPacking => openOrder(orderOf(...lines), "DHL");
+const FIRST_PARCEL = { parcels: 0, damaged: {}, mayCancel: false, reference: "table-1" };
+const open = (...lines: Line[]): OpenPacking => openOrder(orderOf(...lines), "DHL", FIRST_PARCEL);
 const scanAll = (state: OpenPacking, ...codes: string[]) =>
   codes.reduce(({ state: before }, code) => applyScan(before, code), applyScan(state, ""));
 
@@ -146,10 +147,42 @@ describe("weight, carrier and tracking", () => {
     expect(applyScan(packed.state, "4006 g").state).toMatchObject({ step: "carrier", weightGrams: 4006 });
   });
 
+  it("says of a unit that is scanned when all are in that it is too many, and not if some are left", () => {
+    const full = scanAll(open(line("a"), line("b")), "2*400a", "400b");
+    const closed = applyCommand(full.state, "close-parcel").state;
+    expect(applyScan(closed, "400b").outcome).toEqual({ outcome: "not-a-weight", code: "400b" });
+    const weight = scanAll(full.state, "400b").state;
+    const carrier = applyScan(weight, "").state;
+    for (const state of [weight, carrier, applyScan(carrier, "").state])
+      for (const code of ["400a", "sku-A"])
+        expect(applyScan(state, code)).toEqual({
+          state,
+          outcome: { outcome: "too-many", name: "a", of: 2 },
+        });
+  });
+
+  it("takes -1 in each step for the next unit that is taken out", () => {
+    for (const codes of [["400a"], ["2*400a"], ["2*400a", ""], ["2*400a", "", ""]]) {
+      const { state, outcome } = scanAll(open(line("a")), ...codes, "-1");
+      expect([state.next, outcome.outcome]).toEqual(["take-out", "scan-to-take-out"]);
+      expect(applyScan(state, "400a").state.step).toBe("items");
+    }
+  });
+
+  it("knows the order that is open by its id and by the partner's own, and names a wrong layout", () => {
+    const orderId = "ord_01m5qz1g8ze0tsqv8gq1mb1k1f";
+    const state = openOrder({ ...orderOf(line("a")), orderId }, "DHL", FIRST_PARCEL);
+    for (const code of [orderId, "SHOP-1"])
+      expect(applyScan(state, code)).toEqual({ state, outcome: { outcome: "this-order-is-open", code } });
+    expect(applyScan(state, "WEBßNONE").outcome).toEqual({
+      ...{ outcome: "wrong-item", code: "WEBßNONE", isOtherLayout: true },
+    });
+  });
+
   it("takes no code for the carrier", () => {
     const packed = scanAll(open(line("a")), "2*400a", "");
     expect(packed.state.step).toBe("carrier");
-    for (const code of ["400a", "2*400a", "SKU-a", "shop-1", "4006381333931", "1Z999AA10123456784", "Bote"])
+    for (const code of ["2*400a", "shop-1", "4006381333931", "1Z999AA10123456784", "Bote"])
       expect(applyScan(packed.state, code)).toEqual({
         state: packed.state,
         outcome: { outcome: "not-a-carrier", code },
@@ -166,7 +199,7 @@ describe("weight, carrier and tracking", () => {
     const { state: tracking, outcome } = applyScan(weighed.state, "");
     expect(outcome.outcome).toBe("carrier-chosen");
     expect(tracking.carrier).toBe("DHL");
-    for (const code of ["400a", "2*400a", "SKU-a", "shop-1"])
+    for (const code of ["2*400a", "shop-1", "450 g", "1.25 kg"])
       expect(applyScan(tracking, code).outcome).toEqual({ outcome: "not-tracking", code });
     expect(applyScan(tracking, "JD01").outcome).toEqual({
       outcome: "ship",
@@ -254,6 +287,12 @@ describe("a command, from a button or a printed barcode", () => {
       state: { question: null },
       outcome: { outcome: "not-asked" },
     });
+  });
+
+  it("does not ask whether a damaged unit was in the box if none is", () => {
+    const asked = applyScan(command(open(line("a")), "damaged").state, "400a").state;
+    expect(choose(asked, 1).outcome).toEqual({ outcome: "record-damaged", lineId: "a", wasInBox: false });
+    expect(choose(asked, 2).outcome.outcome).toBe("not-asked");
   });
 
   it("closes a parcel with what is in it, and puts an order aside for a reason", () => {

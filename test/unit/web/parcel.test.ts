@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { ScannedOrder } from "../../../web/src/api/schema.d.ts";
+import { draftOf, resume } from "../../../web/src/pages/packing/drafts.ts";
 import {
   changeSince,
-  draftOf,
   type OpenPacking,
   openOrder,
   parcelRequest,
-  resume,
   shipmentOfLostAttempt,
   unitsOfParcel,
 } from "../../../web/src/pages/packing/packing.ts";
@@ -35,8 +34,9 @@ const orderOf = (fields: object = {}) =>
     shipments: [],
     ...fields,
   }) as unknown as ScannedOrder;
+const KEPT = { parcels: 1, damaged: { a: 1 }, mayCancel: false, reference: "table-1" };
 const packed = (fields: Partial<OpenPacking> = {}): OpenPacking => ({
-  ...openOrder(orderOf(), "DHL"),
+  ...openOrder(orderOf(), "DHL", KEPT),
   ...{ step: "tracking", counts: { a: 2, b: 1 }, weightGrams: 450, wasSent: true },
   ...fields,
 });
@@ -97,7 +97,7 @@ describe("an order that changes while it is packed", () => {
   ])("is counted again if %s have shipped elsewhere", (_, lines) => {
     const now = orderOf({ lines, shippingAddress: {} });
     expect(changeSince(packed(), now)).toEqual({
-      packing: openOrder(now, "DHL"),
+      packing: openOrder(now, "DHL", KEPT),
       message: { outcome: "changed", order: now, parts: ["goods", "address"] },
     });
   });
@@ -133,7 +133,7 @@ describe("what a table keeps in the browser", () => {
 
   it("has nothing of the buyer, and continues where it was", () => {
     expect(JSON.stringify(kept())).not.toMatch(/Ada|SW1Y/);
-    expect(resume(kept(), orderOf())).toEqual({
+    expect(resume(kept(), orderOf(), false)).toEqual({
       packing: packed({ wasSent: false }),
       parts: [],
       shipmentId: null,
@@ -142,15 +142,21 @@ describe("what a table keeps in the browser", () => {
 
   it("counts again what has shipped elsewhere, and says that the address was corrected", () => {
     const fewer = orderOf({ lines: [line("a", 1, "shp_9"), line("c", 1), line("b", 1)] });
-    expect(resume(kept(), fewer)).toMatchObject({ packing: { step: "items", counts: {} }, parts: ["goods"] });
+    expect(resume(kept(), fewer, false)).toMatchObject({
+      packing: { step: "items", counts: {} },
+      parts: ["goods"],
+    });
     const moved = orderOf({ shippingAddress: { name: "Ada Lovelace", zip: "SW1Y 4JX" } });
-    expect(resume(kept(), moved)).toMatchObject({ packing: { counts: { a: 2, b: 1 } }, parts: ["address"] });
+    expect(resume(kept(), moved, false)).toMatchObject({
+      packing: { counts: { a: 2, b: 1 } },
+      parts: ["address"],
+    });
   });
 
   it("finds the shipment of an attempt whose response was lost with the tab", () => {
-    expect(resume(kept({}, null), shipped()).shipmentId).toBe("shp_1");
-    expect(resume(kept({}, "JD01"), shipped({ trackingNumber: "JD01" })).shipmentId).toBe("shp_1");
-    expect(resume(kept({}, "JD01"), shipped({ trackingNumber: "JD02" })).shipmentId).toBeNull();
-    expect(resume(kept(), shipped()).shipmentId).toBeNull();
+    expect(resume(kept({}, null), shipped(), false).shipmentId).toBe("shp_1");
+    expect(resume(kept({}, "JD01"), shipped({ trackingNumber: "JD01" }), false).shipmentId).toBe("shp_1");
+    expect(resume(kept({}, "JD01"), shipped({ trackingNumber: "JD02" }), false).shipmentId).toBeNull();
+    expect(resume(kept(), shipped(), false).shipmentId).toBeNull();
   });
 });

@@ -57,6 +57,8 @@ export type Packing =
       /** The next unit that is scanned is taken out, or is damaged. */
       readonly next: "put-in" | "take-out" | "damaged";
       readonly question: Question | null;
+      /** Begins the references of what is recorded of it, so that a retry is no second record. */
+      readonly reference: string;
       /** Parcels of the order that have left this table. */
       readonly parcels: number;
       readonly weightGrams: number | null;
@@ -75,18 +77,34 @@ export type Outcome =
       readonly of: number;
     }
   | { readonly outcome: "all-counted" | "weighed" | "carrier-chosen" | "empty" | "parcel-closed" }
-  | { readonly outcome: "asked" | "not-asked" | "scan-to-take-out" | "scan-damaged" | "nothing-in-box" }
+  | { readonly outcome: "asked" | "carrier-asked" | "not-asked" | "marked-missing" }
+  | { readonly outcome: "scan-to-take-out" | "scan-damaged" | "nothing-in-box" }
   | { readonly outcome: "light" | "heavy"; readonly expectedGrams: number }
-  | { readonly outcome: "wrong-item" | "not-a-weight" | "order-is-open"; readonly code: string }
+  | CodeOutcome
   | { readonly outcome: "too-many" | "none-in-box"; readonly name: string; readonly of: number }
-  | { readonly outcome: "not-in-step" | "not-an-answer"; readonly code: string }
-  | { readonly outcome: "code-in-place-of-weight" | "not-a-carrier" | "not-tracking"; readonly code: string }
   | { readonly outcome: "ship"; readonly trackingNumber: string | null; readonly isConfirmed: boolean }
   /** What the page does with the service, or with the browser. */
   | { readonly outcome: "undo" | "print" }
   | { readonly outcome: "put-aside"; readonly reason: AsideReason }
   | { readonly outcome: "hold-rest" }
   | { readonly outcome: "record-damaged"; readonly lineId: string; readonly wasInBox: boolean };
+
+/** The code has no meaning in this step. */
+type CodeOutcome = {
+  readonly outcome:
+    | "wrong-item"
+    | "not-a-weight"
+    | "code-in-place-of-weight"
+    | "not-a-carrier"
+    | "not-tracking"
+    | "this-order-is-open"
+    | "order-is-open"
+    | "not-in-step"
+    | "not-an-answer";
+  readonly code: string;
+  /** A wrong keyboard layout can be why. */
+  readonly isOtherLayout?: boolean;
+};
 
 export type Scanned<State extends Packing = Packing> = { readonly state: State; readonly outcome: Outcome };
 
@@ -110,18 +128,20 @@ export const unitsMissing = ({ missing }: Pick<OpenPacking, "missing">): number 
 const isCounted = (state: OpenPacking): boolean =>
   linesToPack(state.order).every((line) => openUnits(state, line) === 0);
 
+/** What counts for all parcels of an order at a table. */
+type Kept = Pick<OpenPacking, "parcels" | "damaged" | "mayCancel" | "reference">;
+
 export const openOrder = (
   order: ScannedOrder,
   carrier: string,
-  { parcels, mayCancel }: Pick<OpenPacking, "parcels" | "mayCancel"> = { parcels: 0, mayCancel: false },
+  { parcels, damaged, mayCancel, reference }: Kept,
 ): OpenPacking => ({
-  ...{ parcels, mayCancel },
+  ...{ parcels, damaged, mayCancel, reference },
   step: "items",
   order,
   counts: {},
   missing: {},
   rest: "hold",
-  damaged: {},
   next: "put-in",
   question: null,
   weightGrams: null,
@@ -129,11 +149,23 @@ export const openOrder = (
   wasSent: false,
 });
 
+/** The same order when a parcel of it has left: what was in the box is not any more. */
+export const nextParcel = (order: ScannedOrder, before: OpenPacking): OpenPacking =>
+  openOrder(order, before.carrier, { ...before, parcels: before.parcels + 1 });
+
 /** The meaning of a scanned code while an order is open. */
-export function applyScan(state: OpenPacking, scan: Scan): Scanned<OpenPacking> {
+export function applyScan(before: OpenPacking, scan: Scan): Scanned<OpenPacking> {
+  const { state, outcome } = meaningOf(before, scan);
+  const isNamed = scan.isOtherLayout && "code" in outcome;
+  return { state, outcome: isNamed ? { ...outcome, isOtherLayout: true } : outcome };
+}
+
+function meaningOf(state: OpenPacking, scan: Scan): Scanned<OpenPacking> {
   const { code } = scan;
   const number = commandOf(code);
   if (number !== null) return applyNumber(state, number, code);
+  if (code === "-1") return applyCommand(state, "take-out");
+  if (code === state.order.orderId) return { state, outcome: { outcome: "this-order-is-open", code } };
   if (/^(ord|shp|pick)_[0-9a-z]{26}$/.test(code))
     return { state, outcome: { outcome: "order-is-open", code } };
   if (state.question !== null)
@@ -143,15 +175,32 @@ export function applyScan(state: OpenPacking, scan: Scan): Scanned<OpenPacking> 
     case "items":
       return scanUnits(state, scan);
     case "weight":
-      return weigh(state, scan);
+      return unitTooMany(state, scan) ?? weigh(state, scan);
     case "carrier":
-      return chooseCarrier(state, scan);
+      return unitTooMany(state, scan) ?? chooseCarrier(state, scan);
     case "tracking":
-      return track(state, scan);
+      return unitTooMany(state, scan) ?? track(state, scan);
     default:
       return state.step satisfies never;
   }
 }
+
+/** Another unit of goods of which all are in: it is in the box as well, or in the hand. Null: the scan is none. */
+function unitTooMany(state: OpenPacking, scan: Scan): Scanned<OpenPacking> | null {
+  const named = withCode(linesToPack(state.order), scan);
+  const [first] = named;
+  const isFull = named.every((line) => countOf(state, line) === line.quantity);
+  // A short code can also be what the parcel weighs, or the number of a carrier.
+  if (first === undefined || !isFull || (state.step !== "tracking" && gramsOf(scan.code) !== null))
+    return null;
+  return { state, outcome: tooMany(named) };
+}
+
+const tooMany = (named: readonly PackedLine[]): Outcome => ({
+  outcome: "too-many",
+  name: named[0]?.name ?? "",
+  of: named.reduce((sum, { quantity }) => sum + quantity, 0),
+});
 
 function applyNumber(state: OpenPacking, number: number, code: string): Scanned<OpenPacking> {
   const command = commandOfNumber(number);
@@ -216,8 +265,12 @@ export function answersOf(state: OpenPacking, question: Question) {
         .map(({ id }) => ({ is: "line", lineId: id }) as const);
     case "missing":
       return state.mayCancel ? ([{ is: "hold" }, { is: "cancel" }] as const) : ([{ is: "hold" }] as const);
-    case "damaged":
-      return [{ is: "in-box" }, { is: "not-in-box" }] as const;
+    case "damaged": {
+      const isInBox = (state.counts[question.lineId] ?? 0) > 0;
+      return isInBox
+        ? ([{ is: "in-box" }, { is: "not-in-box" }] as const)
+        : ([{ is: "not-in-box" }] as const);
+    }
     case "aside":
       return ASIDE_REASONS.map((reason) => ({ is: "aside", reason }) as const);
     case "tracking":
@@ -278,7 +331,7 @@ function markMissing(state: OpenPacking, lineId: string, rest: Rest): Scanned<Op
   if (line === undefined) return { state, outcome: { outcome: "empty" } };
   const missing = { ...state.missing, [lineId]: line.quantity - countOf(state, line) };
   const marked = { ...state, missing, rest };
-  if (!isCounted(marked)) return { state: marked, outcome: { outcome: "not-asked" } };
+  if (!isCounted(marked)) return { state: marked, outcome: { outcome: "marked-missing" } };
   if (unitsInBox(marked) === 0) return { state: marked, outcome: { outcome: "hold-rest" } };
   return { state: { ...marked, step: "weight" }, outcome: { outcome: "parcel-closed" } };
 }
@@ -294,11 +347,13 @@ function readTimes({ lines }: PackedOrder, scan: Scan): { times: number; scan: S
 /** A unit that is put in, taken out, or found to be damaged. */
 function scanUnits(state: OpenPacking, typed: Scan): Scanned<OpenPacking> {
   if (typed.code === "") return { state, outcome: { outcome: "empty" } };
-  if (typed.code === "-1") return applyCommand(state, "take-out");
   const { times, scan } = readTimes(state.order, typed);
   const named = withCode(linesToPack(state.order), scan);
   const [first] = named;
-  if (first === undefined) return { state, outcome: { outcome: "wrong-item", code: scan.code } };
+  if (first === undefined) {
+    const outcome = isExternalId(state.order, scan) ? "this-order-is-open" : "wrong-item";
+    return { state, outcome: { outcome, code: scan.code } };
+  }
   if (state.next === "damaged")
     return {
       state: { ...state, next: "put-in", question: { about: "damaged", lineId: first.id } },
@@ -309,10 +364,7 @@ function scanUnits(state: OpenPacking, typed: Scan): Scanned<OpenPacking> {
   // Also of what was missing: it has been found.
   const roomOf = (line: PackedLine) => line.quantity - countOf(state, line);
   const room = named.reduce((sum, line) => sum + roomOf(line), 0);
-  if (times === 0 || times > room) {
-    const of = named.reduce((sum, { quantity }) => sum + quantity, 0);
-    return { state, outcome: { outcome: "too-many", name: first.name, of } };
-  }
+  if (times === 0 || times > room) return { state, outcome: tooMany(named) };
   return countOver(
     state,
     named.filter((line) => roomOf(line) > 0),
@@ -436,7 +488,7 @@ function chooseCarrier(state: OpenPacking, { code }: Scan): Scanned<OpenPacking>
   const carriers = carriersOf(state);
   const number = /^\d$/.test(code) ? Number(code) : 0;
   if (number === carriers.length + 1)
-    return { state: { ...state, question: { about: "carrier" } }, outcome: { outcome: "asked" } };
+    return { state: { ...state, question: { about: "carrier" } }, outcome: { outcome: "carrier-asked" } };
   const byNumber = carriers[number - 1];
   const byName = carriers.find((name) => name.toLowerCase() === code.toLowerCase());
   const carrier = code === "" ? state.carrier : (byNumber ?? byName);
@@ -455,11 +507,12 @@ export const isNameOfCarrier = (state: OpenPacking, text: string): boolean =>
   isCarrierName(text) && !isCodeOf(state.order, readScan(text));
 
 function track(state: OpenPacking, scan: Scan): Scanned<OpenPacking> {
-  // A key or a name of the step before is no number of a parcel.
-  const isAnswer = [...carriersOf(state), state.carrier].some(
-    (name) => name.toLowerCase() === scan.code.toLowerCase(),
-  );
-  if (scan.code !== "" && (isAnswer || /^\d$/.test(scan.code) || isCodeOf(state.order, scan)))
+  // A key, a name or a weight of the steps before is no number of a parcel.
+  const isAnswer =
+    /^\d$/.test(scan.code) ||
+    [...carriersOf(state), state.carrier].some((name) => name.toLowerCase() === scan.code.toLowerCase()) ||
+    (/g$/i.test(scan.code) && gramsOf(scan.code) !== null);
+  if (scan.code !== "" && (isAnswer || isCodeOf(state.order, scan)))
     return { state, outcome: { outcome: "not-tracking", code: scan.code } };
   const trackingNumber = scan.code === "" ? null : scan.code;
   return { state, outcome: { outcome: "ship", trackingNumber, isConfirmed: false } };
@@ -468,20 +521,22 @@ function track(state: OpenPacking, scan: Scan): Scanned<OpenPacking> {
 /** Goods are often scanned once more by mistake, also many at once; that must become nothing else of the parcel. */
 function isCodeOf(order: PackedOrder, typed: Scan): boolean {
   const { scan } = readTimes(order, typed);
-  const isOrder = scan.code.toLowerCase() === order.externalOrderId?.toLowerCase();
-  return typed.code !== "" && (isOrder || withCode(order.lines, scan).length > 0);
+  return typed.code !== "" && (isExternalId(order, scan) || withCode(order.lines, scan).length > 0);
 }
+
+const isExternalId = ({ externalOrderId }: PackedOrder, { code }: Scan): boolean =>
+  code.toLowerCase() === externalOrderId?.toLowerCase();
 
 // The parcel, and what the service has of the order by now.
 
 /** What can have changed of an order that lies on the table. */
-type Part = "goods" | "address";
+export type Part = "goods" | "address";
 
 /** What the station says before a parcel leaves, in the place of shipping it. */
 export type ChangeMessage =
   | { readonly outcome: "changed"; readonly order: ScannedOrder; readonly parts: readonly Part[] }
   | { readonly outcome: "cannot-ship"; readonly order: ScannedOrder }
-  | { readonly outcome: "unknown-code"; readonly code: string; readonly isOtherLayout?: boolean };
+  | { readonly outcome: "unknown-code"; readonly code: string };
 
 export type Change = { readonly packing: Packing; readonly message: ChangeMessage };
 
@@ -555,77 +610,7 @@ export function changeSince(state: OpenPacking, now: ScannedOrder | undefined): 
 }
 
 /** For comparing. */
-const textOf: Readonly<Record<Part, (order: ScannedOrder) => string>> = {
+export const textOf: Readonly<Record<Part, (order: ScannedOrder) => string>> = {
   goods: (order) => JSON.stringify(linesToPack(order).map(({ id, quantity }) => [id, quantity])),
   address: ({ shippingAddress }) => JSON.stringify(shippingAddress),
 };
-
-// What a table keeps in the browser, so that a printed page, a reload or a crash loses nothing.
-
-/** Without the buyer's data: of the address there is a number, which shows that it has changed. */
-export type Draft = Pick<
-  OpenPacking,
-  "step" | "counts" | "missing" | "rest" | "damaged" | "parcels" | "weightGrams" | "carrier" | "wasSent"
-> & {
-  readonly orderId: string;
-  readonly name: string;
-  readonly savedAtMs: number;
-  /** It was put aside or closed, and is continued only when its order is scanned. */
-  readonly isAside: boolean;
-  readonly goods: string;
-  readonly address: number;
-  /** The number of the parcel whose attempt got no response, and the shipments that there were before it. */
-  readonly sent: { readonly trackingNumber: string | null; readonly shipmentIds: readonly string[] } | null;
-};
-
-export const draftOf = (
-  state: OpenPacking,
-  { savedAtMs, isAside, sent }: Pick<Draft, "savedAtMs" | "isAside"> & { sent: string | null | undefined },
-): Draft => ({
-  step: state.step,
-  counts: state.counts,
-  missing: state.missing,
-  rest: state.rest,
-  damaged: state.damaged,
-  parcels: state.parcels,
-  weightGrams: state.weightGrams,
-  carrier: state.carrier,
-  wasSent: state.wasSent,
-  orderId: state.order.orderId,
-  name: state.order.externalOrderId ?? state.order.orderId,
-  ...{ savedAtMs, isAside },
-  goods: textOf.goods(state.order),
-  address: hashOf(textOf.address(state.order)),
-  sent:
-    sent === undefined
-      ? null
-      : { trackingNumber: sent, shipmentIds: state.order.shipments.map(({ id }) => id) },
-});
-
-/** An order that is opened again, with what was counted; and what has changed since. */
-export function resume(
-  draft: Draft,
-  now: ScannedOrder,
-  mayCancel = false,
-): { readonly packing: OpenPacking; readonly parts: readonly Part[]; readonly shipmentId: string | null } {
-  const { step, counts, missing, rest, damaged, parcels, weightGrams, carrier, wasSent } = draft;
-  const kept = { step, counts, missing, rest, damaged, weightGrams, wasSent };
-  const opened = openOrder(now, carrier, { parcels, mayCancel });
-  const packing = { ...opened, ...kept };
-  const before = now.shipments.filter(({ id }) => draft.sent?.shipmentIds.includes(id));
-  const asSent = { ...packing, order: { ...now, shipments: before } };
-  const shipmentId =
-    draft.sent === null
-      ? null
-      : shipmentOfLostAttempt(asSent, parcelRequest(asSent, draft.sent.trackingNumber), now);
-  const isOther = {
-    goods: draft.goods !== textOf.goods(now),
-    address: draft.address !== hashOf(textOf.address(now)),
-  };
-  const parts = (["goods", "address"] as const).filter((part) => isOther[part]);
-  return { packing: isOther.goods ? opened : packing, parts, shipmentId };
-}
-
-/** FNV-1a: two addresses that differ by a correction have different numbers. */
-const hashOf = (text: string): number =>
-  [...text].reduce((hash, sign) => Math.imul(hash ^ (sign.codePointAt(0) ?? 0), 16_777_619), 2_166_136_261);

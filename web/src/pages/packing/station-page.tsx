@@ -46,7 +46,7 @@ export function StationPage() {
   const { pickListId, scan: first } = route.useSearch();
   const setFilters = useSetFilters();
   const station = useStation({ first, onPickList: (id) => setFilters({ pickListId: id }) });
-  const { packing, message, number, slip } = station;
+  const { packing, message, number, dropped, isBusy, slip } = station;
   useEffect(() => {
     if (first !== undefined) setFilters({ scan: undefined });
   }, [first, setFilters]);
@@ -89,6 +89,7 @@ export function StationPage() {
           <ScanField
             label={t(`station.scan.${packing.step}`)}
             round={number}
+            isBusy={isBusy}
             onScan={(code, scan = readScan(code)) => station.scan(scan)}
           />
           {said === null ? (
@@ -96,6 +97,7 @@ export function StationPage() {
           ) : (
             <Feedback tone={said.tone} text={said.text} number={number}>
               {said.detail !== undefined && <Text size="sm">{said.detail}</Text>}
+              {dropped > 0 && <Text size="sm">{t("station.dropped", { count: dropped })}</Text>}
               {said.action !== undefined && (
                 <Button mt={6} size="sm" variant="white" onClick={() => said.action?.run(station)}>
                   {said.action.label}
@@ -133,7 +135,7 @@ function useEscape(undo: () => void): void {
     // The dialog that the key closes can be gone before this page hears of the key.
     let isOfDialog = false;
     const note = () => {
-      isOfDialog = document.querySelector("[role=dialog], [role=menu]") !== null;
+      isOfDialog = document.querySelector("[role=dialog], [role=menu], dialog[open]") !== null;
     };
     const listen = (event: KeyboardEvent) => {
       const target = event.target instanceof Element ? event.target : null;
@@ -267,10 +269,12 @@ function OtherCarrier({ packing, station }: Props) {
   const { t } = useTranslation();
   const [name, setName] = useState("");
   const [isWrong, setWrong] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (isNameOfCarrier(packing, name.trim())) station.chooseCarrier(name.trim());
-    else setWrong(true);
+    if (isNameOfCarrier(packing, name.trim())) return station.chooseCarrier(name.trim());
+    setWrong(true);
+    field.current?.select(); // What is scanned or typed next takes its place.
   };
   return (
     <Modal
@@ -282,6 +286,7 @@ function OtherCarrier({ packing, station }: Props) {
       <form onSubmit={submit} noValidate>
         <Stack>
           <TextInput
+            ref={field}
             data-autofocus
             label={t("order.carrier")}
             maxLength={100}
@@ -465,10 +470,11 @@ function Begun({ station }: { station: Station }) {
 function WaitingBoxes({ pickListId, station }: { pickListId: string; station: Station }) {
   const { t } = useTranslation();
   const { data } = useQuery(pickListQuery(pickListId));
-  const orders: readonly Work[] = data?.orders ?? [];
+  if (data === undefined) return null;
+  const orders: readonly Work[] = data.orders;
   return (
     <Section title={t("station.waiting", { count: orders.length })}>
-      {data !== undefined && orders.length === 0 && <Text size="sm">{t("pickList.allShipped")}</Text>}
+      {orders.length === 0 && <Text size="sm">{t("pickList.allShipped")}</Text>}
       <Stack gap={6}>
         {orders.slice(0, 20).map(({ orderId, externalOrderId, lines, pickList, putAside }) => (
           <Group key={orderId} justify="space-between" wrap="nowrap" gap="xs">

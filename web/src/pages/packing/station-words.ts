@@ -7,7 +7,8 @@ import { useProblemText } from "../../ui/problem-message.tsx";
 import type { FeedbackTone } from "../../ui/scan/feedback.tsx";
 import { useCodeText } from "../../ui/scan/look-up.ts";
 import { type Answer, linesToPack, type OpenPacking, openUnits, type Question } from "./packing.ts";
-import type { Message, RestOutcome, Station, StockOutcome } from "./use-station.ts";
+import type { RestOutcome, StockOutcome } from "./ship-parcel.ts";
+import type { Message, Station } from "./use-station.ts";
 
 /** What the table says, asks and answers, in the person's language. */
 
@@ -37,6 +38,7 @@ const REJECTED_CODES = {
   "code-in-place-of-weight": "station.codeInPlaceOfWeight",
   "not-a-carrier": "station.notACarrier",
   "not-tracking": "station.notTracking",
+  "order-is-open": "station.orderIsOpen",
   "unknown-code": "station.unknownCode",
   "several-orders": "station.severalOrders",
   "not-in-step": "station.notInStep",
@@ -51,7 +53,10 @@ const PLAIN = {
   weighed: ["good", "station.weighed"],
   "carrier-chosen": ["good", "station.carrierChosen"],
   asked: ["warning", "station.asked"],
-  "not-asked": ["good", "station.notAsked"],
+  "carrier-asked": ["warning", "station.typeCarrier"],
+  "not-asked": ["good", "station.undone"],
+  "marked-missing": ["warning", "station.markedMissing"],
+  "this-order-is-open": ["warning", "station.thisOrderIsOpen"],
   "scan-to-take-out": ["warning", "station.scanToTakeOut"],
   "scan-damaged": ["warning", "station.scanDamaged"],
   "nothing-in-box": ["bad", "station.nothingInBox"],
@@ -74,7 +79,10 @@ export function useMessageText(): (message: Message) => Said {
       case "weighed":
       case "carrier-chosen":
       case "asked":
+      case "carrier-asked":
       case "not-asked":
+      case "marked-missing":
+      case "this-order-is-open":
       case "scan-to-take-out":
       case "scan-damaged":
       case "nothing-in-box":
@@ -114,20 +122,26 @@ export function useMessageText(): (message: Message) => Said {
       case "code-in-place-of-weight":
       case "not-a-carrier":
       case "not-tracking":
+      case "order-is-open":
       case "unknown-code":
       case "several-orders":
       case "not-in-step":
       case "not-an-answer":
       case "no-order-is-open":
-        return bad(t(REJECTED_CODES[message.outcome], { code: message.code }));
+        return withDetail(
+          bad(t(REJECTED_CODES[message.outcome], { code: message.code })),
+          "isOtherLayout" in message && message.isOtherLayout === true && t("scan.layout"),
+        );
+      case "pick-list": {
+        const { takenBy, orders } = message;
+        return good(t("station.pickListOf", { name: takenBy, count: orders }));
+      }
       case "not-an-order":
         return bad(codeText(message.scan, message.found));
       case "too-many":
         return bad(t("station.tooMany", { name: message.name, of: formatNumber(message.of) }));
       case "none-in-box":
         return bad(t("station.noneInBox", { name: message.name, of: formatNumber(message.of) }));
-      case "order-is-open":
-        return bad(t("station.orderIsOpen"));
       case "open-elsewhere": {
         const { order } = message;
         const run = (station: Station) => station.openHere(order.orderId);
@@ -173,11 +187,10 @@ export function useMessageText(): (message: Message) => Said {
       case "rejected":
         return bad(`${message.code} ${explained(message.error)}.`);
       case "failed": {
-        const { error, dropped } = message;
+        const { error } = message;
         const id = error instanceof ApiProblem ? error.requestId : null;
         return withDetail(
           bad(`${problemText(error)} ${t("station.again")}`),
-          dropped > 0 && t("station.dropped", { count: dropped }),
           id !== null && `${t("problem.requestId")} ${id}`,
         );
       }

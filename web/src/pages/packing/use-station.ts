@@ -2,43 +2,41 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { api, dataOf } from "../../api/client.ts";
 import { useHasRole, useMe } from "../../api/me.ts";
-import { ApiProblem, isProblem, isUncertain } from "../../api/problem.ts";
-import type {
-  Scan as Found,
-  PackingSlip,
-  ScannedOrder,
-  ShipRequest,
-  ValidationError,
-} from "../../api/schema.d.ts";
+import { isProblem } from "../../api/problem.ts";
+import { newReference } from "../../api/reference.ts";
+import type { Scan as Found, PackingSlip, ScannedOrder, ValidationError } from "../../api/schema.d.ts";
 import { readStored, store } from "../../stored.ts";
 import { lookUp } from "../../ui/scan/look-up.ts";
 import { commandOf, readScan, type Scan } from "../../ui/scan/read-scan.ts";
+import { type Draft, draftOf, draftsOf, removeDraft, resume, saveDraft } from "./drafts.ts";
 import {
   type AsideReason,
   applyCommand,
   applyScan,
-  type Change,
   type ChangeMessage,
   type Command,
-  changeSince,
   countUnits,
-  type Draft,
-  draftOf,
   linesToPack,
+  nextParcel,
   type OpenPacking,
   type Outcome,
   openOrder,
   type Packing,
-  parcelRequest,
-  resume,
   type Scanned,
-  shipmentOfLostAttempt,
   unitsInBox,
   unitsMissing,
   unitsOfParcel,
   withCarrier,
 } from "./packing.ts";
-import { slipQuery } from "./queries.ts";
+import { pickListQuery, slipQuery } from "./queries.ts";
+import {
+  type RestOutcome,
+  readOrder,
+  type StockOutcome,
+  sendParcel,
+  settleRest,
+  takeFromStock,
+} from "./ship-parcel.ts";
 
 /** What the station says of the last scan. */
 export type Message =
@@ -48,6 +46,7 @@ export type Message =
   | { readonly outcome: "continued"; readonly order: ScannedOrder; readonly units: number }
   | { readonly outcome: "not-an-order"; readonly scan: Scan; readonly found: Found }
   | { readonly outcome: "several-orders" | "no-order-is-open"; readonly code: string }
+  | { readonly outcome: "pick-list"; readonly takenBy: string; readonly orders: number }
   | {
       readonly outcome: "shipped" | "parcel-shipped";
       readonly order: ScannedOrder;
@@ -59,21 +58,15 @@ export type Message =
   | { readonly outcome: "undone" | "nothing-to-undo" }
   | { readonly outcome: "recorded-damaged"; readonly name: string; readonly stock: StockOutcome }
   | { readonly outcome: "rejected"; readonly code: string; readonly error: ValidationError }
-  | { readonly outcome: "failed"; readonly error: unknown; readonly dropped: number };
-
-/** What became of the units that were not there. */
-export type RestOutcome = {
-  readonly units: number;
-  readonly is: "held" | "canceled" | "heldInstead" | "failed";
-  readonly stock: StockOutcome;
-};
-/** `kept`: units are reserved for orders, so the stock cannot be less. `none`: no stock is recorded. */
-export type StockOutcome = "adjusted" | "kept" | "none";
+  | { readonly outcome: "failed"; readonly error: unknown };
 
 export type Station = {
   readonly packing: Packing;
   readonly message: Message | null;
+  /** Counts the messages. */
   readonly number: number;
+  /** Scans that were not taken, since the one of the message needs something first. */
+  readonly dropped: number;
   readonly isBusy: boolean;
   /** The slips to print, until they are printed. */
   readonly slip: PackingSlip | null;
@@ -116,8 +109,10 @@ export function useStation({
   const past = useRef<OpenPacking[]>([]);
   /** The tracking number of an attempt that got no response. */
   const sent = useRef<string | null | undefined>(undefined);
-  const [drawn, setDrawn] = useState<Pick<Station, "packing" | "message" | "number" | "isBusy" | "slip">>({
-    ...{ packing: present.current, message: null, number: 0, isBusy: false, slip: null },
+  const [drawn, setDrawn] = useState<
+    Pick<Station, "packing" | "message" | "number" | "dropped" | "isBusy" | "slip">
+  >({
+    ...{ packing: present.current, message: null, number: 0, dropped: 0, isBusy: false, slip: null },
   });
 
   const tabs = useOtherTabs({
@@ -125,14 +120,17 @@ export function useStation({
     onTaken: () => {
       const state = present.current;
       if (state.step === "order") return;
-      line.dropWaiting();
       setPacking({ step: "order" });
-      say({ outcome: "taken-elsewhere", order: state.order });
+      sayAlone({ outcome: "taken-elsewhere", order: state.order });
     },
   });
 
-  const say = (message: Message) =>
-    setDrawn((before) => ({ ...before, packing: present.current, message, number: before.number + 1 }));
+  const say = (message: Message, dropped = 0) =>
+    setDrawn(({ isBusy, slip, number }) => ({
+      ...{ packing: present.current, message, number: number + 1, dropped, isBusy, slip },
+    }));
+  /** What was scanned for the step that was not taken must not count for another one. */
+  const sayAlone = (message: Message) => say(message, line.dropWaiting());
 
   /** @param isAside what is left behind is continued only when its order is scanned */
   const setPacking = (packing: Packing, { isAside = false, isDone = false } = {}) => {
@@ -152,14 +150,9 @@ export function useStation({
       saveDraft(personId, draftOf(packing, { savedAtMs: Date.now(), isAside: false, sent: sent.current }));
   };
 
-  const show = (packing: Packing, message: Message) => {
-    setPacking(packing);
-    say(message);
-  };
-
   const line = useLine({
     onBusy: (isBusy) => setDrawn((before) => ({ ...before, isBusy })),
-    onError: (error, dropped) => say({ outcome: "failed", error, dropped }),
+    onError: (error) => sayAlone({ outcome: "failed", error }),
   });
 
   const ship = async (state: OpenPacking, trackingNumber: string | null, isConfirmed: boolean) => {
@@ -170,22 +163,19 @@ export function useStation({
       throw attempt.error;
     }
     if (attempt.outcome === "overtaken") {
-      line.dropWaiting();
       setPacking(attempt.change.packing, { isDone: true });
-      return say(attempt.change.message);
+      return sayAlone(attempt.change.message);
     }
     if (attempt.outcome === "rejected") {
-      line.dropWaiting();
       const isCarrier = attempt.error.pointer === "/carrier";
       const code = isCarrier ? state.carrier : (trackingNumber ?? "");
-      const next = isCarrier ? ({ ...state, step: "carrier", carrier: "" } as const) : state;
-      return show(next, { outcome: "rejected", code, error: attempt.error });
+      setPacking(isCarrier ? { ...state, step: "carrier", carrier: "" } : state);
+      return sayAlone({ outcome: "rejected", code, error: attempt.error });
     }
     if (attempt.outcome === "tracking-used") {
-      line.dropWaiting();
       const { order } = attempt;
-      const question = { about: "tracking", trackingNumber: trackingNumber ?? "", order } as const;
-      return show({ ...state, question }, { outcome: "asked" });
+      setPacking({ ...state, question: { about: "tracking", trackingNumber: trackingNumber ?? "", order } });
+      return sayAlone({ outcome: "asked" });
     }
     store(CARRIER, state.carrier);
     await afterParcel(state, attempt.shipmentId);
@@ -202,11 +192,7 @@ export function useStation({
       setPacking({ step: "order" }, { isDone: true });
       // If it cannot be read now, the next scan opens it.
       const now = await readOrder(order.orderId).catch(() => undefined);
-      if (now?.canShip)
-        setPacking({
-          ...openOrder(now, state.carrier, { parcels: state.parcels + 1, mayCancel }),
-          damaged: state.damaged,
-        });
+      if (now?.canShip) setPacking(nextParcel(now, state));
       return say({ outcome: "parcel-shipped", order, shipmentId, rest: null });
     }
     setPacking({ step: "order" }, { isDone: true });
@@ -218,7 +204,7 @@ export function useStation({
   };
 
   const open = async (scan: Scan) => {
-    if (/^pick_/.test(scan.code)) return onPickList(scan.code);
+    if (/^pick_/.test(scan.code)) return openPickList(scan.code);
     if (scan.code === "") return;
     if (commandOf(scan.code) !== null) return say({ outcome: "no-order-is-open", code: scan.code });
     const found = await lookUp(scan);
@@ -228,12 +214,25 @@ export function useStation({
     await openFound(order);
   };
 
+  const openPickList = async (id: string) => {
+    const list = await queryClient.fetchQuery(pickListQuery(id)).catch((error: unknown) => {
+      if (isProblem(error, "not-found")) return null;
+      throw error;
+    });
+    if (list === null || list.pickList === null) return say({ outcome: "unknown-code", code: id });
+    onPickList(id);
+    say({ outcome: "pick-list", takenBy: list.pickList.takenBy, orders: list.orders.length });
+  };
+
   const openFound = async (order: ScannedOrder, { isTaken = false } = {}) => {
     const draft = draftsOf(personId).find(({ orderId }) => orderId === order.orderId);
     const resumed = draft === undefined ? null : resume(draft, order, mayCancel);
     if (resumed !== null && resumed.shipmentId !== null) {
       removeDraft(personId, order.orderId);
-      return say({ outcome: "shipped", order, shipmentId: resumed.shipmentId, rest: null });
+      // What is left is packed next, or found to be missing once more.
+      if (order.canShip) setPacking(nextParcel(order, resumed.packing));
+      const outcome = order.canShip ? "parcel-shipped" : "shipped";
+      return say({ outcome, order, shipmentId: resumed.shipmentId, rest: null });
     }
     if (!order.canShip) {
       removeDraft(personId, order.orderId);
@@ -242,11 +241,14 @@ export function useStation({
     if (!isTaken && (await tabs.isElsewhere(order.orderId))) return say({ outcome: "open-elsewhere", order });
     if (order.putAside !== null)
       await dataOf(api.POST("/api/orders/{id}/take-up", { params: { path: { id: order.orderId } } }));
-    if (draft === undefined || resumed === null)
-      return show(openOrder(order, readStored(CARRIER) ?? "", { parcels: 0, mayCancel }), {
-        outcome: "opened",
-        order,
-      });
+    if (draft === undefined || resumed === null) {
+      setPacking(
+        openOrder(order, readStored(CARRIER) ?? "", {
+          ...{ parcels: 0, damaged: {}, mayCancel, reference: newReference("table") },
+        }),
+      );
+      return say({ outcome: "opened", order });
+    }
     sent.current = draft.sent?.trackingNumber;
     setPacking(resumed.packing);
     if (resumed.parts.length > 0) return say({ outcome: "changed", order, parts: resumed.parts });
@@ -262,7 +264,8 @@ export function useStation({
       case "undo": {
         const earlier = past.current.pop();
         if (earlier === undefined) return say({ outcome: "nothing-to-undo" });
-        return show({ ...earlier, next: "put-in", question: null }, { outcome: "undone" });
+        setPacking({ ...earlier, next: "put-in", question: null });
+        return say({ outcome: "undone" });
       }
       case "print":
         return printSlip(next.order.orderId, null, unitsOfParcel(next));
@@ -286,7 +289,8 @@ export function useStation({
       default:
         if (outcome.outcome === "empty") return;
         if (isOtherStep(before, next)) past.current = [...past.current, before].slice(-UNDO_MAX);
-        show(next, outcome);
+        setPacking(next);
+        say(outcome);
     }
   };
 
@@ -294,19 +298,13 @@ export function useStation({
     const packed = linesToPack(state.order).find(({ id }) => id === lineId);
     if (packed === undefined) return;
     const times = (state.damaged[lineId] ?? 0) + 1;
-    const reference = `table-${state.order.orderId}-${lineId}-damaged-${times}`;
+    const reference = `${state.reference}-${lineId}-damaged-${times}`;
     const stock = await takeFromStock(state.order, packed.productId, 1, "damaged", reference);
     const taken = wasInBox ? countUnits(state, lineId, -1).state : state;
     // What was recorded is not undone with the counts.
     past.current = [];
-    show(
-      { ...taken, damaged: { ...state.damaged, [lineId]: times } },
-      {
-        outcome: "recorded-damaged",
-        name: packed.name,
-        stock,
-      },
-    );
+    setPacking({ ...taken, damaged: { ...state.damaged, [lineId]: times } });
+    say({ outcome: "recorded-damaged", name: packed.name, stock });
   };
 
   const printSlip = async (
@@ -357,7 +355,10 @@ export function useStation({
     answer: (number) => inOrder((state) => applyScan(state, readScan(String(number)))),
     count: (lineId, units) => inOrder((state) => countUnits(state, lineId, units)),
     ask: (question) =>
-      inOrder((state) => ({ state: { ...state, question, next: "put-in" }, outcome: { outcome: "asked" } })),
+      inOrder((state) => ({
+        state: { ...state, question, next: "put-in" },
+        outcome: { outcome: question === null ? "not-asked" : "asked" },
+      })),
     chooseCarrier: (carrier) => inOrder((state) => withCarrier(state, carrier)),
     openHere: (orderId) =>
       line.enqueue(async () => {
@@ -377,43 +378,6 @@ const isOtherStep = (before: OpenPacking, next: OpenPacking): boolean =>
   before.missing !== next.missing ||
   before.carrier !== next.carrier ||
   before.weightGrams !== next.weightGrams;
-
-const readOrder = async (orderId: string): Promise<ScannedOrder | undefined> => {
-  const { orders } = await lookUp(readScan(orderId));
-  return orders.find((order) => order.orderId === orderId);
-};
-
-// What is kept in the browser.
-
-const DRAFTS_MAX = 30;
-/** As long as the longest pick list. */
-const DRAFT_MS = 12 * 3_600_000;
-const keyOf = (personId: string): string => `packing:${personId}`;
-
-/** The orders that the person has begun on this device, newest first. */
-function draftsOf(personId: string): readonly Draft[] {
-  try {
-    const drafts: unknown = JSON.parse(readStored(keyOf(personId)) ?? "[]");
-    // Only this file writes them.
-    return Array.isArray(drafts)
-      ? (drafts as Draft[]).filter(({ savedAtMs }) => savedAtMs > Date.now() - DRAFT_MS)
-      : [];
-  } catch {
-    return [];
-  }
-}
-
-const saveDraft = (personId: string, draft: Draft): void =>
-  storeDrafts(personId, [draft, ...draftsOf(personId).filter(({ orderId }) => orderId !== draft.orderId)]);
-
-const removeDraft = (personId: string, orderId: string): void =>
-  storeDrafts(
-    personId,
-    draftsOf(personId).filter((draft) => draft.orderId !== orderId),
-  );
-
-const storeDrafts = (personId: string, drafts: readonly Draft[]): void =>
-  store(keyOf(personId), JSON.stringify(drafts.slice(0, DRAFTS_MAX)));
 
 // Other tabs of this browser.
 
@@ -457,20 +421,18 @@ function useOtherTabs(own: { openOrderId(): string | null; onTaken(): void }) {
 }
 
 type Task = () => Promise<void>;
-type LineOptions = { onBusy(isBusy: boolean): void; onError(error: unknown, dropped: number): void };
+type LineOptions = { onBusy(isBusy: boolean): void; onError(error: unknown): void };
 type Line = {
   enqueue(task: Task): void;
-  /** What was scanned for the step that was not taken must not count for another one. */
-  dropWaiting(): void;
+  /** Leaves out what waits, and says how much that was. */
+  dropWaiting(): number;
 };
 
 /** Runs tasks one after the other, in the order in which they came. */
 function useLine({ onBusy, onError }: LineOptions): Line {
   const waiting = useRef<Task[]>([]);
   const isRunning = useRef(false);
-  const dropWaiting = () => {
-    waiting.current = [];
-  };
+  const dropWaiting = () => waiting.current.splice(0).length;
   const run = async () => {
     isRunning.current = true;
     onBusy(true);
@@ -478,9 +440,7 @@ function useLine({ onBusy, onError }: LineOptions): Line {
       try {
         await task();
       } catch (error) {
-        const dropped = waiting.current.length;
-        dropWaiting();
-        onError(error, dropped);
+        onError(error);
       }
     }
     isRunning.current = false;
@@ -493,132 +453,4 @@ function useLine({ onBusy, onError }: LineOptions): Line {
     },
     dropWaiting,
   };
-}
-
-// What the service does.
-
-/** How an attempt to ship a parcel ended. */
-type Attempt =
-  | { readonly outcome: "shipped"; readonly shipmentId: string | null }
-  /** Nothing has shipped: there is something to say first. */
-  | { readonly outcome: "overtaken"; readonly change: Change }
-  /** The service knows the carrier or the number as something else. */
-  | { readonly outcome: "rejected"; readonly error: ValidationError }
-  /** Another open parcel has the number. */
-  | { readonly outcome: "tracking-used"; readonly order: string }
-  /** It may have shipped. The next attempt finds out. */
-  | { readonly outcome: "unanswered"; readonly error: unknown };
-
-/**
- * Ships what was counted (docs/design/fulfilment.md, "A parcel ships as it was packed"). The order is read again before:
- * another person may have corrected its address, or shipped a part of it. An attempt whose response was lost may have made the
- * shipment; then nothing is shipped twice.
- *
- * @throws ApiProblem if nothing has shipped
- */
-async function sendParcel(
-  state: OpenPacking,
-  trackingNumber: string | null,
-  isConfirmed: boolean,
-): Promise<Attempt> {
-  const request = {
-    ...parcelRequest(state, trackingNumber),
-    ...(isConfirmed && { repeatedTrackingNumber: true }),
-  };
-  const before = await sentOrOvertaken(state, request);
-  if (before !== null) return before;
-  try {
-    const params = { path: { id: state.order.orderId } };
-    const order = await dataOf(api.POST("/api/orders/{id}/ship", { params, body: request }));
-    return { outcome: "shipped", shipmentId: order.shipments.at(-1)?.id ?? null };
-  } catch (error) {
-    if (isLost(error)) return { outcome: "unanswered", error };
-    if (isProblem(error, "transition-refused") && error.members["rule"] === "tracking_number_repeated") {
-      const other = await readOrder(String(error.members["orderId"]));
-      return { outcome: "tracking-used", order: other?.externalOrderId ?? other?.orderId ?? "" };
-    }
-    if (isProblem(error, "validation-failed")) {
-      const ofLabel = error.errors.find(
-        ({ pointer }) => pointer === "/trackingNumber" || pointer === "/carrier",
-      );
-      if (ofLabel !== undefined) return { outcome: "rejected", error: ofLabel };
-    }
-    // Another person, or the attempt before, was faster by a moment.
-    const after = isProblem(error, "transition-refused") ? await sentOrOvertaken(state, request) : null;
-    if (after !== null) return after;
-    throw error;
-  }
-}
-
-/** No response of the service arrived, or a proxy responded in its place. */
-const isLost = (error: unknown): boolean =>
-  isUncertain(error) || (error instanceof ApiProblem && error.status >= 500);
-
-/** Null: the order is as it was opened, and the parcel has not shipped. */
-async function sentOrOvertaken(state: OpenPacking, request: ShipRequest): Promise<Attempt | null> {
-  const now = await readOrder(state.order.orderId);
-  const shipmentId = now === undefined ? null : shipmentOfLostAttempt(state, request, now);
-  if (shipmentId !== null) return { outcome: "shipped", shipmentId };
-  const change = changeSince(state, now);
-  return change === null ? null : { outcome: "overtaken", change };
-}
-
-/**
- * Holds an order of which units are not there, or cancels these, and corrects the stock as far as orders do not need it. All else
- * has shipped, so what is left is missing.
- */
-async function settleRest(state: OpenPacking): Promise<RestOutcome> {
-  const { order, missing } = state;
-  const isCanceled = state.rest === "cancel" && (await cancelRest(order));
-  if (!isCanceled) {
-    const params = { path: { id: order.orderId } };
-    await dataOf(api.POST("/api/orders/{id}/hold", { params, body: { reasons: ["out_of_stock"] } }));
-  }
-  const outcomes: StockOutcome[] = [];
-  for (const line of linesToPack(order)) {
-    const units = missing[line.id] ?? 0;
-    if (units === 0) continue;
-    const reference = `table-${order.orderId}-${line.id}-missing`;
-    outcomes.push(await takeFromStock(order, line.productId, units, "lost", reference));
-  }
-  const stock = outcomes.find((each) => each !== "adjusted") ?? "adjusted";
-  const is = isCanceled ? "canceled" : state.rest === "cancel" ? "heldInstead" : "held";
-  return { units: unitsMissing(state), is, stock };
-}
-
-/** False if the order forbids it, such as one whose goods are not paid yet. */
-async function cancelRest(order: ScannedOrder): Promise<boolean> {
-  const params = { path: { id: order.orderId } };
-  const left = linesToPack((await readOrder(order.orderId)) ?? order);
-  const lines = left.map(({ id, quantity }) => ({ lineId: id, quantity }));
-  const reference = `table-${order.orderId}-${left[0]?.id}`;
-  const body = { lines, reason: "out_of_stock" as const, reference };
-  try {
-    await dataOf(api.POST("/api/orders/{id}/cancel-lines", { params, body }));
-    return true;
-  } catch (error) {
-    if (isProblem(error, "transition-refused")) return false;
-    throw error;
-  }
-}
-
-/** The reference makes a retry safe. */
-async function takeFromStock(
-  { facilityId }: ScannedOrder,
-  productId: string,
-  units: number,
-  reason: "damaged" | "lost",
-  reference: string,
-): Promise<StockOutcome> {
-  if (facilityId === null) return "none";
-  try {
-    const params = { path: { id: facilityId, productId } };
-    const body = { difference: -units, reason, reference };
-    await dataOf(api.POST("/api/facilities/{id}/stock/{productId}/adjust", { params, body }));
-    return "adjusted";
-  } catch (error) {
-    if (isProblem(error, "not-found")) return "none";
-    if (isProblem(error, "validation-failed")) return "kept";
-    throw error;
-  }
 }
