@@ -74,7 +74,7 @@ describe("exposure in bulk", () => {
     await open(page, "?q=bulk");
     await page.getByRole("checkbox", { name: "Select BULK-0, BULK 0" }).check();
     await page.getByText("1 product is selected.").waitFor();
-    await page.getByRole("button", { name: "Select this page" }).click();
+    await page.getByRole("checkbox", { name: "Select this page" }).check();
     await page.getByText("3 products are selected.").waitFor();
     await page.getByRole("button", { name: "Expose", exact: true }).click();
     const dialog = page.getByRole("dialog", { name: "Expose products" });
@@ -120,7 +120,7 @@ describe("exposure in bulk", () => {
     await createProducts("STOP", 2);
     const page = await world.open(world.people.merchant);
     await open(page, "?q=stop-");
-    await page.getByRole("button", { name: "Select this page" }).click();
+    await page.getByRole("checkbox", { name: "Select this page" }).check();
     await page.getByRole("button", { name: "Expose", exact: true }).click();
     const dialog = page.getByRole("dialog", { name: "Expose products" });
     for (const name of ["Stop one", "Stop two"]) await dialog.getByRole("checkbox", { name }).check();

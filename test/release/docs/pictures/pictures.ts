@@ -166,7 +166,7 @@ export const PICTURES: readonly Picture[] = [
         }),
       );
       await page.reload();
-      await page.getByRole("button", { name: "Select this page" }).click();
+      await page.getByRole("checkbox", { name: "Select this page" }).check();
       await page.getByRole("button", { name: "Expose", exact: true }).click();
       const dialog = page.getByRole("dialog", { name: "Expose products" });
       await dialog.getByRole("checkbox", { name: "Southern Gifts" }).check();

@@ -4,7 +4,6 @@ import {
   Checkbox,
   Group,
   Modal,
-  Paper,
   Progress,
   ScrollArea,
   Stack,
@@ -17,6 +16,7 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { formatNumber } from "../../text/format.ts";
 import { DataTable } from "../../ui/list/data-table.tsx";
+import { SelectionBar } from "../../ui/list/selection-bar.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { merchantConnectionsQuery } from "./queries.ts";
 import { type ExposureChange, type Products, runExposure, type Target } from "./run-exposure.ts";
@@ -33,37 +33,24 @@ type Props = {
   readonly suggested?: string | undefined;
 };
 
-/** Above a list whose rows can be selected: what is selected, and what can be done with it. */
+/** Above a list whose rows can be selected, once one is: what is selected, and what can be done with it. */
 export function ExposureBar({ children, selected, clear, ...dialog }: Props) {
   const { t } = useTranslation();
   const [change, setChange] = useState<ExposureChange | null>(null);
+  if (selected === null) return null;
   return (
-    <Paper component="section" withBorder px="sm" py={6} radius="md" aria-label={t("selection.label")}>
-      <Group gap="xs" justify="space-between" mih={30}>
-        <Group gap="xs">
-          {children}
-          <Text size="sm" role="status">
-            {selected}
-          </Text>
-        </Group>
-        {selected !== null && (
-          <Group gap="xs">
-            <Button size="xs" variant="subtle" onClick={clear}>
-              {t("selection.clear")}
-            </Button>
-            <Button size="xs" variant="default" onClick={() => setChange("withdraw")}>
-              {t("exposure.withdraw")}
-            </Button>
-            <Button size="xs" onClick={() => setChange("expose")}>
-              {t("exposure.expose")}
-            </Button>
-          </Group>
-        )}
-      </Group>
-      {change !== null && selected !== null && (
+    <SelectionBar text={selected} clear={clear}>
+      {children}
+      <Button size="xs" variant="default" onClick={() => setChange("withdraw")}>
+        {t("exposure.withdraw")}
+      </Button>
+      <Button size="xs" onClick={() => setChange("expose")}>
+        {t("exposure.expose")}
+      </Button>
+      {change !== null && (
         <ExposureDialog {...dialog} change={change} chosen={selected} close={() => setChange(null)} />
       )}
-    </Paper>
+    </SelectionBar>
   );
 }
 
