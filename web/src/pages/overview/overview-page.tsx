@@ -2,13 +2,13 @@ import IconInfoCircle from "icon:info-circle";
 import { Alert, Skeleton, Stack, Text } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { rolesOf, useMe } from "../../api/me.ts";
 import type { FacilityWork, Overview } from "../../api/schema.d.ts";
 import { useLiveQueries } from "../../api/updates.ts";
 import { paths } from "../../paths.ts";
 import { formatDuration, formatMoney, formatNumber, formatPercent } from "../../text/format.ts";
+import { Figure, Figures } from "../../ui/figures.tsx";
 import { ButtonLink, TextLink } from "../../ui/link.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
@@ -88,7 +88,7 @@ function FiguresOfDay({ of: { day, deliveries, acceptance, shipping, readAt }, m
     returned: undefined,
   };
   return (
-    <dl className={classes["figures"]} aria-label={t("overview.today")}>
+    <Figures label={t("overview.today")}>
       {(["created", "shipped"] as const).map((name) => (
         <Figure
           key={name}
@@ -145,7 +145,7 @@ function FiguresOfDay({ of: { day, deliveries, acceptance, shipping, readAt }, m
           {formatDuration(shipping.medianSeconds * 1_000)}
         </Figure>
       )}
-    </dl>
+    </Figures>
   );
 }
 
@@ -209,12 +209,12 @@ function FacilitySection({ of: facility }: { of: FacilityWork }) {
     <Section
       title={name ?? t("overview.withoutFacility")}
       actions={
-        <ButtonLink to={paths.work(filter)} size="xs" variant={toPack > 0 ? "filled" : "default"}>
+        <ButtonLink to={paths.work(filter)} size="xs" variant="default">
           {t("overview.toWorkList")}
         </ButtonLink>
       }
     >
-      <dl className={classes["figures"]}>
+      <Figures>
         <Figure
           name={t("overview.toPack")}
           about={toPack > 0 && t("overview.free", { count: free, number: formatNumber(free) })}
@@ -246,7 +246,7 @@ function FacilitySection({ of: facility }: { of: FacilityWork }) {
             <Moved name={t("overview.returned")} kind="returned" count={returned} facilityId={facilityId} />
           </>
         )}
-      </dl>
+      </Figures>
     </Section>
   );
 }
@@ -268,20 +268,3 @@ function Moved({ name, kind, count, facilityId }: MovedProps) {
     </Figure>
   );
 }
-
-type FigureProps = {
-  readonly name: string;
-  readonly about?: ReactNode;
-  readonly isBad?: boolean;
-  readonly children: ReactNode;
-};
-
-const Figure = ({ name, about, isBad = false, children }: FigureProps) => (
-  <div className={classes["figure"]}>
-    <dt>{name}</dt>
-    <dd data-figures data-bad={isBad || undefined}>
-      {children}
-    </dd>
-    {about !== undefined && about !== false && <dd className={classes["about"]}>{about}</dd>}
-  </div>
-);

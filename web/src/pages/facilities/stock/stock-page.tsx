@@ -1,4 +1,4 @@
-import { NumberInput, Select, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
+import { NumberInput, Select, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
@@ -7,6 +7,7 @@ import { newReference } from "../../../api/reference.ts";
 import type { Stock, StockAdjustmentReason } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { formatNumber } from "../../../text/format.ts";
+import { Figure, Figures } from "../../../ui/figures.tsx";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { filled } from "../../../ui/form/use-api-form.ts";
 import { DataTable } from "../../../ui/list/data-table.tsx";
@@ -45,23 +46,15 @@ export function StockPage() {
         </>
       }
     >
-      <SimpleGrid cols={{ base: 1, xs: 3 }}>
-        <Figure name={t("stock.available")} value={stock.available} />
-        <Figure name={t("stock.reserved")} value={stock.reserved} />
-        <Figure name={t("stock.onHand")} value={stock.onHand} />
-      </SimpleGrid>
+      <Figures>
+        <Figure name={t("stock.available")}>{formatNumber(stock.available)}</Figure>
+        <Figure name={t("stock.reserved")}>{formatNumber(stock.reserved)}</Figure>
+        <Figure name={t("stock.onHand")}>{formatNumber(stock.onHand)}</Figure>
+      </Figures>
       <Movements facilityId={facilityId} productId={productId} />
     </Page>
   );
 }
-
-const Figure = ({ name, value }: { name: string; value: number }) => (
-  <Section title={name}>
-    <Text fz={28} fw={600} lh={1} style={{ fontVariantNumeric: "tabular-nums" }}>
-      {formatNumber(value)}
-    </Text>
-  </Section>
-);
 
 function Movements({ facilityId, productId }: { facilityId: string; productId: string }) {
   const { t } = useTranslation();
