@@ -163,10 +163,12 @@ function AreaTabs() {
   const waiting = useWaiting();
   if (area === undefined || area.items.length < 2 || !area.items.some(({ to }) => to === path)) return null;
   return (
-    <Tabs
-      label={t(`navigation.areas.${area.name}`)}
-      of={area.items.map((item) => [t(`navigation.${item.name}`), item.to, waiting([item])])}
-    />
+    <div className={classes["areaTabs"]}>
+      <Tabs
+        label={t(`navigation.areas.${area.name}`)}
+        of={area.items.map((item) => [t(`navigation.${item.name}`), item.to, waiting([item])])}
+      />
+    </div>
   );
 }
 

@@ -50,5 +50,4 @@ import "@mantine/core/styles/SegmentedControl.layer.css";
 import "@mantine/core/styles/SimpleGrid.layer.css";
 import "@mantine/core/styles/Skeleton.layer.css";
 import "@mantine/core/styles/Stack.layer.css";
-import "@mantine/core/styles/Timeline.layer.css";
 import "@mantine/core/styles/Title.layer.css";

@@ -59,6 +59,8 @@ export const theme = createTheme({
   // Below it, the navigation has icons alone.
   breakpoints: { lg: "64em" },
   components: {
+    // Two columns of sections are apart without a frame.
+    Grid: { defaultProps: { columnGap: rem(40), rowGap: "md" } },
     // All that a pointer can do, the keyboard can too (WCAG 2.2, 2.1.1).
     PasswordInput: { defaultProps: { visibilityToggleFocusable: true } },
     // A screen reader would take the element of a dialog's title for the header of the page.
@@ -66,25 +68,27 @@ export const theme = createTheme({
   },
 });
 
-/** A light area of a color in the dark: a tint of the page, where Mantine has a strong color. */
-const calm = (color: string, rgb: string, text: string) => ({
-  [`--mantine-color-${color}-light`]: `rgb(${rgb} / 14%)`,
-  [`--mantine-color-${color}-light-hover`]: `rgb(${rgb} / 20%)`,
-  [`--mantine-color-${color}-light-color`]: text,
+/** Messages have the colors of the states (`base.css`). */
+const toned = (color: string, tone: string) => ({
+  [`--mantine-color-${color}-light`]: `var(--tone-${tone}-area)`,
+  [`--mantine-color-${color}-light-hover`]: `var(--tone-${tone}-area)`,
+  [`--mantine-color-${color}-light-color`]: `var(--tone-${tone})`,
 });
 
 /** Texts have a contrast of 4.5 at least (WCAG 2.2, 1.4.3); some of Mantine's own colors have less. */
 export const cssVariablesResolver: CSSVariablesResolver = () => ({
-  variables: {},
+  variables: {
+    ...toned("red", "danger"),
+    ...toned("orange", "warning"),
+    ...toned("yellow", "warning"),
+    ...toned("green", "success"),
+    ...toned("blue", "info"),
+    ...toned("brand", "info"),
+  },
   light: {
     "--mantine-color-dimmed": "#5b6472",
     "--mantine-color-placeholder": "#667080",
     "--mantine-color-error": "#c21f26",
-    "--mantine-color-red-light-color": "#a3161f",
-    "--mantine-color-orange-light-color": "#8a3300",
-    "--mantine-color-yellow-light-color": "#7a4b00",
-    "--mantine-color-green-light-color": "#13633a",
-    "--mantine-color-blue-light-color": "#1453a5",
     "--mantine-color-anchor": "var(--mantine-color-brand-7)",
   },
   dark: {
@@ -92,12 +96,6 @@ export const cssVariablesResolver: CSSVariablesResolver = () => ({
     "--mantine-color-placeholder": "#9aa1ad",
     "--mantine-color-error": "#ff8787",
     "--mantine-color-anchor": "#a9b6ff",
-    ...calm("red", "250 82 82", "#ffa8a8"),
-    ...calm("orange", "253 126 20", "#ffc078"),
-    ...calm("yellow", "250 176 5", "#ffe066"),
-    ...calm("green", "64 192 87", "#8ce99a"),
-    ...calm("blue", "51 154 240", "#a5d8ff"),
-    ...calm("brand", "108 126 227", "#c3ccff"),
   },
 });
 

@@ -5,7 +5,6 @@ export const catalog: Translated<typeof english> = {
   products: {
     title: "Produkte",
     of: "Produkte von {{merchant}}",
-    about: "Was der Händler verkauft. Partner sehen die Produkte, die für ihre Verbindung freigegeben sind.",
     choose: "Wählen Sie einen Händler, um seine Produkte zu sehen.",
     chooseEmpty: "Es gibt noch keine Händler. Ein Betreiber legt den ersten an.",
     search: "SKU oder Name",
@@ -64,7 +63,6 @@ export const catalog: Translated<typeof english> = {
   },
   exposed: {
     title: "Produkte von {{connection}}",
-    about: "Was der Partner sieht und bestellen kann. Ohne Preise, denn diese gehören dem Händler.",
     change: "Freigaben ändern",
     empty: "Für diese Verbindung ist noch kein Produkt freigegeben.",
     emptyPartner:

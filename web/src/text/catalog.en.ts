@@ -2,7 +2,6 @@ export const catalog = {
   products: {
     title: "Products",
     of: "Products of {{merchant}}",
-    about: "Partners see the products that are exposed to their connection.",
     choose: "Choose a merchant to see its products.",
     chooseEmpty: "There are no merchants yet. An operator creates the first one.",
     search: "SKU or name",
@@ -59,7 +58,6 @@ export const catalog = {
   },
   exposed: {
     title: "Products of {{connection}}",
-    about: "The products that the partner can order, without the merchant's prices.",
     change: "Change what is exposed",
     empty: "No product is exposed to this connection yet.",
     emptyPartner: "The merchant has exposed no product to this connection yet. Ask the merchant.",

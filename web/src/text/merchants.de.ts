@@ -4,7 +4,6 @@ import type { Translated } from "./texts.en.ts";
 export const merchants: Translated<typeof en> = {
   merchants: {
     title: "Händler",
-    about: "Die Unternehmen, deren Produkte Partner verkaufen.",
     search: "Name oder E-Mail-Adresse",
     id: "ID",
     name: "Name",
@@ -33,7 +32,6 @@ export const merchants: Translated<typeof en> = {
   },
   connections: {
     title: "Verbindungen",
-    about: "Der Zugang jedes Partners zu den Produkten eines Händlers.",
     search: "Name",
     id: "ID",
     apiUrl: "Partner-API",

@@ -1,7 +1,6 @@
 export const merchants = {
   merchants: {
     title: "Merchants",
-    about: "The companies whose products partners sell.",
     search: "Name or mail address",
     id: "Id",
     name: "Name",
@@ -30,7 +29,6 @@ export const merchants = {
   },
   connections: {
     title: "Connections",
-    about: "The access of each partner to the products of a merchant.",
     search: "Name",
     id: "Id",
     apiUrl: "Partner API",

@@ -85,7 +85,6 @@ export const money: Translated<typeof en> = {
     entryKinds: { charge: "Belastung", refund: "Erstattung", payment: "Zahlung" },
     chargeKinds: { goods: "Ware", shipping: "Versand", refund: "Erstattung" },
     charges: "Belastungen und Erstattungen",
-    chargesAbout: "Aller Bestellungen, die neueste Bestellung zuerst.",
     noCharges: "Noch wurde nichts belastet. Die Ware wird gleich nach der Bestellung belastet.",
     noChargesFiltered: "Keine Belastung passt zu diesen Filtern. Entfernen Sie einen davon.",
     gateway: "Bezahlt über",

@@ -82,7 +82,6 @@ export const money = {
     entryKinds: { charge: "Charge", refund: "Refund", payment: "Payment" },
     chargeKinds: { goods: "Goods", shipping: "Shipping", refund: "Refund" },
     charges: "Charges and refunds",
-    chargesAbout: "Of all orders, the newest order first.",
     noCharges: "Nothing was charged yet. The goods of an order are charged right after it was placed.",
     noChargesFiltered: "No charge matches these filters. Remove one of them to see more.",
     gateway: "Paid by",

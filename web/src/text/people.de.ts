@@ -38,7 +38,6 @@ export const people: Translated<typeof en> = {
   },
   people: {
     title: "Personen",
-    about: "Wer sich anmeldet und was jede Person darf.",
     search: "Name oder E-Mail-Adresse",
     id: "ID",
     name: "Name",

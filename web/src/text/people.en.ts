@@ -34,7 +34,6 @@ export const people = {
   },
   people: {
     title: "People",
-    about: "The people who sign in, and their roles.",
     search: "Name or mail address",
     id: "Id",
     name: "Name",

@@ -273,7 +273,6 @@ export const warehouse: Translated<typeof en> = {
   },
   facilities: {
     title: "Standorte",
-    about: "Von wo Bestellungen versandt werden, und was das kostet.",
     name: "Name",
     country: "Land",
     state: "Zustand",

@@ -264,7 +264,6 @@ export const warehouse = {
   },
   facilities: {
     title: "Facilities",
-    about: "Where orders ship from, and what that costs.",
     name: "Name",
     country: "Country",
     state: "State",

@@ -72,7 +72,6 @@ export const webhooks: Translated<typeof en> = {
       "access-ended":
         "Das Token, mit dem er eingerichtet wurde, gilt nicht mehr. Setzen Sie den Endpunkt fort, um ihn zu übernehmen. Löschen Sie ihn, wenn er nicht mehr gebraucht wird.",
     },
-    about: "Wohin Ereignisse gehen. Gestörte brauchen Aufmerksamkeit.",
     search: "Adresse, Notiz oder Inhaber",
     owner: "Inhaber",
     ownerHelp: "Wessen Ereignisse er empfängt. Partner sind Verbindungen.",
@@ -117,7 +116,6 @@ export const webhooks: Translated<typeof en> = {
     lastResponse: "Letzte Antwort",
     duration: "Dauer",
     title: "Zustellungen",
-    about: "Jedes Ereignis für jeden Endpunkt, das neueste zuerst.",
     event: "Ereignis",
     eventId: "Ereignis-ID",
     endpoint: "Endpunkt",

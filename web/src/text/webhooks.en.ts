@@ -68,7 +68,6 @@ export const webhooks = {
       "access-ended":
         "The token with which it was set up has ended. Resume the endpoint to take it over. To stop it for good, delete it.",
     },
-    about: "Where events are sent. Those that fail need attention.",
     search: "Address, note or owner",
     owner: "Owner",
     ownerHelp: "Whose events it receives. Partners are connections.",
@@ -111,7 +110,6 @@ export const webhooks = {
     lastResponse: "Last response",
     duration: "Duration",
     title: "Deliveries",
-    about: "Each event for each endpoint, the newest first.",
     event: "Event",
     eventId: "Event id",
     endpoint: "Endpoint",

@@ -24,9 +24,12 @@ export function CopyButton({ value, of }: { value: string; of: string }) {
   );
 }
 
+/** A longer one takes two columns of facts. */
+const SHORT = 22;
+
 /** A text such as an id with a button that copies all of it, also where its end is cut. `of` names what it is. */
 export const CopiedText = ({ value, of }: { value: string; of: string }) => (
-  <span className={classes["copied"]} data-copied>
+  <span className={classes["copied"]} data-copied data-long={value.length > SHORT || undefined}>
     <span title={value}>{value}</span>
     <CopyButton value={value} of={of} />
   </span>

@@ -1,4 +1,4 @@
-import { Box, Breadcrumbs, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
+import { Breadcrumbs, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { Fragment, type ReactNode, type RefObject, useEffect, useId, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { TextLink } from "./link.tsx";
@@ -27,8 +27,8 @@ export function Page({ title, crumbs, beside, about, actions, tabs, children }: 
   }, [title, t]);
   return (
     <Stack gap="md">
-      <Group justify="space-between" align="flex-start" gap="sm">
-        <Box miw={0}>
+      <div className={classes["header"]} data-page-header>
+        <div className={classes["title"]}>
           {crumbs}
           <Group gap="xs">
             <Title order={1} size="h3" ref={heading} tabIndex={-1} style={{ outline: "none" }}>
@@ -37,14 +37,13 @@ export function Page({ title, crumbs, beside, about, actions, tabs, children }: 
             {beside}
           </Group>
           {about !== undefined && (
-            // Not so long that the actions beside it move below.
-            <Text c="dimmed" size="sm" maw="36rem" style={{ textWrap: "pretty" }}>
+            <Text c="dimmed" size="sm" style={{ textWrap: "pretty" }}>
               {about}
             </Text>
           )}
-        </Box>
+        </div>
         {actions !== undefined && <Group gap="xs">{actions}</Group>}
-      </Group>
+      </div>
       {tabs}
       {children}
     </Stack>
@@ -81,7 +80,7 @@ export function Crumbs({ of }: CrumbsProps) {
       component="nav"
       aria-label={t("ui.crumbs")}
       separatorMargin={6}
-      classNames={{ breadcrumb: classes["crumb"] ?? "" }}
+      classNames={{ root: classes["crumbs"] ?? "", breadcrumb: classes["crumb"] ?? "" }}
     >
       {of.map(([name, to]) => (
         <TextLink key={to} to={to} size="xs">

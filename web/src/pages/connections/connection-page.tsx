@@ -111,7 +111,7 @@ export function ConnectionPage() {
         </>
       }
     >
-      <Grid gap="md">
+      <Grid>
         <Grid.Col span={{ base: 12, lg: 8 }}>
           <Stack gap="md">
             {seesKeys && <KeysSection connection={connection} />}

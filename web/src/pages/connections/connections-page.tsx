@@ -16,7 +16,6 @@ export function ConnectionsPage() {
   return (
     <ListPage
       title={t("connections.title")}
-      about={t("connections.about")}
       query={connectionsQuery(search)}
       filters={
         <Filters>

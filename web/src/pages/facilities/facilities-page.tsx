@@ -22,7 +22,6 @@ export function FacilitiesPage() {
   return (
     <ListPage
       title={t("facilities.title")}
-      about={t("facilities.about")}
       actions={worksEverywhere(me) && <CreateFacility />}
       filters={
         <Filters>

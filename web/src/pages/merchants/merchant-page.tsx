@@ -41,7 +41,7 @@ export function MerchantPage() {
       tabs={<MerchantTabs merchantId={merchantId} />}
       above={
         <Stack gap="md">
-          <Grid gap="md">
+          <Grid>
             <Grid.Col span={{ base: 12, lg: 5 }}>
               <Section
                 title={t("merchants.details")}

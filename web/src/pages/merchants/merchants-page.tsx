@@ -25,7 +25,6 @@ export function MerchantsPage() {
   return (
     <ListPage
       title={t("merchants.title")}
-      about={t("merchants.about")}
       query={merchantsQuery(search)}
       actions={isOperator && <CreateMerchant />}
       filters={

@@ -1,5 +1,5 @@
 import IconAlertTriangle from "icon:alert-triangle";
-import { Alert, Box, Grid, Group, Skeleton, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, Grid, Group, Skeleton, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -53,7 +53,7 @@ export function AccountPage() {
         <>
           <Declined merchantId={merchantId} />
           <PaySection merchant={merchant} />
-          <Grid gap="md">
+          <Grid>
             <Grid.Col span={{ base: 12, md: 7 }}>
               <AccountSection merchant={merchant} />
             </Grid.Col>
@@ -113,12 +113,7 @@ function EntryName({ of: { kind, chargeKind } }: { of: StatementEntry }) {
 
 function EntrySubject({ of: entry }: { of: StatementEntry }) {
   const { orderId, externalOrderId, reference, note, recordedBy } = entry;
-  if (orderId !== null)
-    return (
-      <TextLink to={paths.order(orderId)} ff="monospace">
-        {externalOrderId ?? orderId}
-      </TextLink>
-    );
+  if (orderId !== null) return <TextLink to={paths.order(orderId)}>{externalOrderId ?? orderId}</TextLink>;
   return [reference, note, nameOf(recordedBy)].filter(Boolean).join(" · ");
 }
 
@@ -174,19 +169,17 @@ function StatementSection({ query, actions, children }: Props) {
     <Section title={t("money.statement")} actions={actions}>
       {children}
       {data !== undefined && (
-        <Box maw={560}>
-          <Facts
-            of={[
-              [t("money.period"), <Period key="period" from={data.from} to={data.to} />],
-              [t("money.opening"), <Money key="opening" of={data.opening} />],
-              [t("money.chargesSum"), <Money key="charges" of={data.charges} />],
-              [t("money.refunds"), <Money key="refunds" of={data.refunds} />],
-              [t("money.paidIn"), <Money key="payments" of={data.payments} />],
-              [t("money.closing"), <Money key="closing" of={data.closing} />],
-              [t("money.entries"), formatNumber(data.entryCount)],
-            ]}
-          />
-        </Box>
+        <Facts
+          of={[
+            [t("money.period"), <Period key="period" from={data.from} to={data.to} />],
+            [t("money.opening"), <Money key="opening" of={data.opening} />],
+            [t("money.chargesSum"), <Money key="charges" of={data.charges} />],
+            [t("money.refunds"), <Money key="refunds" of={data.refunds} />],
+            [t("money.paidIn"), <Money key="payments" of={data.payments} />],
+            [t("money.closing"), <Money key="closing" of={data.closing} />],
+            [t("money.entries"), formatNumber(data.entryCount)],
+          ]}
+        />
       )}
     </Section>
   );

@@ -26,7 +26,6 @@ export function ChargesPage() {
   return (
     <ListPage
       title={t("money.charges")}
-      about={t("money.chargesAbout")}
       crumbs={
         <Crumbs
           of={[

@@ -32,10 +32,10 @@ export function PaySection({ merchant }: { merchant: Merchant }) {
         </Group>
       }
     >
-      <Grid gap="md">
+      <Grid>
         <Grid.Col span={{ base: 12, md: 5 }}>
           <Stack gap={4}>
-            <Text fz={28} fw={600} lh={1.2} style={{ fontVariantNumeric: "tabular-nums" }}>
+            <Text fz={24} fw={600} lh={1.35} style={{ fontVariantNumeric: "tabular-nums" }}>
               {formatMoney(owed)}
             </Text>
             <Declined account={account} />

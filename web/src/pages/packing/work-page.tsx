@@ -1,5 +1,5 @@
 import IconBarcode from "icon:barcode";
-import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Grid, Group, NumberInput, Select, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useEffectEvent, useRef } from "react";
@@ -54,8 +54,16 @@ export function WorkPage() {
         actions={<WorkActions file={workFile(search)} packs={packs} />}
         filters={
           <Stack gap="md">
-            {packs && <TakeOrders facilityId={search.facilityId} />}
-            <OpenPickLists facilityId={search.facilityId} />
+            <Grid>
+              {packs && (
+                <Grid.Col span={{ base: 12, md: 7 }}>
+                  <TakeOrders facilityId={search.facilityId} />
+                </Grid.Col>
+              )}
+              <Grid.Col span={{ base: 12, md: packs ? 5 : 12 }}>
+                <OpenPickLists facilityId={search.facilityId} />
+              </Grid.Col>
+            </Grid>
             <WorkFilters packs={packs} />
           </Stack>
         }
@@ -106,6 +114,7 @@ export function WorkPage() {
           {
             name: t("work.takenBy"),
             cell: ({ pickList, putAside }) => <Taken by={pickList} putAside={putAside} />,
+            isName: true,
             phone: "beside",
           },
         ]}
@@ -154,7 +163,7 @@ const Taken = ({ by, putAside }: { by: Work["pickList"]; putAside: Work["putAsid
         {t(`station.aside.${putAside.reason}`)}
       </Pill>
     );
-  return by === null ? <Pill>{t("work.free")}</Pill> : <Pill tone="info">{by.takenBy}</Pill>;
+  return by === null ? <Pill>{t("work.free")}</Pill> : by.takenBy;
 };
 
 /** Who takes orders has chosen the facility above. */

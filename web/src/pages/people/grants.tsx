@@ -142,7 +142,7 @@ export function GrantOf({ grant }: { grant: Grant }) {
   const ids = thingsOf(grant);
   return (
     <Group gap={8} align="baseline">
-      <Pill tone={grant.role === "operator" ? "warning" : "info"}>{t(`access.names.${grant.role}`)}</Pill>
+      <Pill>{t(`access.names.${grant.role}`)}</Pill>
       {kind !== null && ids.length === 0 && (
         <Text span size="sm">
           {t("access.allFacilities")}
@@ -171,17 +171,10 @@ function ThingName({ kind, id }: { kind: ThingKind; id: string }) {
 /** Roles in a few words, for lists. */
 export function RolesInShort({ grants }: { grants: readonly Grant[] }) {
   const { t } = useTranslation();
-  return (
-    <Group gap={4}>
-      {grants.map((grant) => {
-        const name = t(`access.names.${grant.role}`);
-        const { length } = thingsOf(grant);
-        return (
-          <Pill key={grant.role} tone={grant.role === "operator" ? "warning" : "info"}>
-            {length === 0 ? name : `${name} (${length})`}
-          </Pill>
-        );
-      })}
-    </Group>
-  );
+  const textOf = (grant: Grant): string => {
+    const name = t(`access.names.${grant.role}`);
+    const { length } = thingsOf(grant);
+    return length === 0 ? name : `${name} (${length})`;
+  };
+  return grants.map(textOf).join(", ");
 }

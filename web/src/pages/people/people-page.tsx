@@ -28,7 +28,6 @@ export function PeoplePage() {
   return (
     <ListPage
       title={t("people.title")}
-      about={t("people.about")}
       query={peopleQuery(search)}
       actions={mayInvite && <InvitePerson />}
       filters={<PeopleFilters />}
@@ -49,7 +48,7 @@ export function PeoplePage() {
         {
           name: t("access.roles"),
           cell: ({ grants }) => <RolesInShort grants={grants} />,
-          isLong: true,
+          isName: true,
           drop: 3,
         },
         {

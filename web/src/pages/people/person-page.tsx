@@ -53,7 +53,7 @@ export function PersonPage() {
         </>
       }
     >
-      <Grid gap="md">
+      <Grid>
         <Grid.Col span={{ base: 12, md: 8 }}>
           <Stack gap="md">
             <Section title={t("people.access")} actions={mayChange && <ChangeGrants person={person} />}>

@@ -45,7 +45,7 @@ export function TokenPage() {
         value={newToken}
         onClose={() => setNewToken(null)}
       />
-      <Grid gap="md">
+      <Grid>
         <Grid.Col span={{ base: 12, md: 8 }}>
           <Stack gap="md">
             <Section title={t("tokens.access")}>

@@ -11,6 +11,7 @@ import { paths } from "../../paths.ts";
 import { endOf } from "../../text/format.ts";
 import { useActor } from "../../text/words.ts";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
+import { Below } from "../../ui/list/data-table.tsx";
 import { Filters, FlagFilter, SelectFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { ShownOnce } from "../../ui/shown-once.tsx";
@@ -81,6 +82,7 @@ export function TokensPage() {
           cell: ({ lastUsedAt }) =>
             lastUsedAt === null ? t("tokens.neverUsed") : <Time at={lastUsedAt} as="relative" />,
           drop: 2,
+          phone: "end",
         },
         {
           name: t("tokens.createdBy"),
@@ -95,7 +97,6 @@ export function TokensPage() {
                 name: t("tokens.actions"),
                 cell: (token: Token) => <TokenActions of={token} onToken={setNewToken} />,
                 align: "right" as const,
-                phone: "end" as const,
               },
             ]
           : []),
@@ -127,14 +128,7 @@ function TokenFilters() {
   );
 }
 
-const Name = ({ of: { name, prefix } }: { of: Token }) => (
-  <Stack gap={0}>
-    {name}
-    <Text span size="xs" c="dimmed" ff="monospace">
-      {prefix}…
-    </Text>
-  </Stack>
-);
+const Name = ({ of: { name, prefix } }: { of: Token }) => <Below text={`${prefix}…`}>{name}</Below>;
 
 type Values = {
   name: string;

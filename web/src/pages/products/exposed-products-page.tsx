@@ -31,7 +31,6 @@ export function ExposedProductsPage() {
     <ListPage
       title={t("exposed.title", { connection: connection.name })}
       label={t("products.title")}
-      about={t("exposed.about")}
       crumbs={
         <Crumbs
           of={[

@@ -167,7 +167,7 @@ function ProductFacts({ product }: { product: Product }) {
   const { id, sku, price, weightGrams, barcode, lowStockBelow, description, imageUrl, createdAt, updatedAt } =
     product;
   return (
-    <Grid gap="md">
+    <Grid>
       <Grid.Col span={{ base: 12, md: 7 }}>
         <Section title={t("products.details")}>
           <Facts

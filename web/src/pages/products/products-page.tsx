@@ -43,7 +43,6 @@ export function ProductsPage() {
     <ListPage<Product>
       title={t("products.of", { merchant: merchant.name })}
       label={t("products.title")}
-      about={t("products.about")}
       crumbs={<MerchantCrumbs merchant={merchant} />}
       tabs={<MerchantTabs merchantId={merchantId} />}
       actions={

@@ -54,7 +54,7 @@ export function ReviewPage() {
         </Section>
       )}
       {shown !== undefined && (
-        <Grid gap="md">
+        <Grid>
           <Grid.Col span={{ base: 12, md: 4 }}>
             <Queue orders={orders} shownId={shown.id} cursor={cursor} />
           </Grid.Col>
@@ -88,7 +88,7 @@ function Queue({ orders, shownId, cursor }: QueueProps) {
             onClick={() => void go(paths.review({ order: order.id, cursor }), { replace: true })}
           >
             <Group justify="space-between" wrap="nowrap" gap="xs">
-              <Text size="sm" fw={600} ff="monospace" truncate>
+              <Text size="sm" fw={500} truncate>
                 {order.externalOrderId ?? order.id}
               </Text>
               <Text size="sm">

@@ -61,7 +61,7 @@ export function WorkbenchPage() {
       }
       tabs={<ConnectionTabs connectionId={connectionId} />}
     >
-      <Grid gap="md">
+      <Grid>
         {mayChange && (
           <Grid.Col span={{ base: 12, md: 6 }}>
             <CreateTestOrder connection={connection} />

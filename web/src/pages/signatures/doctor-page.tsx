@@ -98,7 +98,7 @@ function Doctor({ initial }: { initial: Evidence }) {
   const isEmpty = Object.values(evidence).every((text) => text === "");
   const diagnosis = useDiagnosis(isEmpty ? null : evidence);
   return (
-    <Grid gap="md">
+    <Grid>
       <Grid.Col span={{ base: 12, md: 7 }}>
         <Section
           title={t("doctor.evidence")}

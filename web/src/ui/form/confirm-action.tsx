@@ -37,7 +37,7 @@ function Action<Values extends object>(props: ConfirmProps<Values>) {
           setLoaded(true);
           open();
         }}
-        {...(isDanger && !isPrimary && { color: "red", c: "var(--mantine-color-error)" })}
+        data-danger={(isDanger && !isPrimary) || undefined}
       >
         {label}
       </Button>

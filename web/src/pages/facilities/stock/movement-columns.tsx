@@ -16,7 +16,7 @@ export function useMovementColumns(): readonly Column<StockMovement>[] {
   const actorOf = useActor();
   return [
     { name: t("stock.when"), cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { name: t("stock.what"), cell: (movement) => <What movement={movement} />, isName: true, phone: "below" },
+    { name: t("stock.what"), cell: (movement) => <What movement={movement} />, isName: true, phone: "end" },
     {
       name: t("stock.difference"),
       align: "right",

@@ -75,7 +75,7 @@ export function MovementsPage() {
         {
           name: t("order.product"),
           isLong: true,
-          phone: "end",
+          phone: "below",
           cell: ({ productId, sku, name }) => (
             <TextLink to={paths.stock(facilityId, productId)}>
               {sku} {name}

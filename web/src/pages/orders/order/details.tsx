@@ -1,10 +1,10 @@
-import { Code, Group, Text } from "@mantine/core";
+import { Code, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { useHasRole } from "../../../api/me.ts";
 import type { Order } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { AddressLines, addressText } from "../../../ui/address.tsx";
-import { CopyButton } from "../../../ui/copy-button.tsx";
+import { CopiedText, CopyButton } from "../../../ui/copy-button.tsx";
 import { Facts } from "../../../ui/facts.tsx";
 import { TextLink } from "../../../ui/link.tsx";
 import { Section } from "../../../ui/page.tsx";
@@ -20,11 +20,11 @@ export function OrderDetails({ order }: Props) {
     <Section title={t("order.details")}>
       <Facts
         of={[
-          [t("order.id"), <Id key="id" value={order.id} of={t("order.id")} />],
+          [t("order.id"), <CopiedText key="id" value={order.id} of={t("order.id")} />],
           [
             t("order.externalId"),
             order.externalOrderId === null ? null : (
-              <Id key="external" value={order.externalOrderId} of={t("order.externalId")} />
+              <CopiedText key="external" value={order.externalOrderId} of={t("order.externalId")} />
             ),
           ],
           [
@@ -58,15 +58,6 @@ function CancelableUntil({ order: { cancelableUntil } }: Props) {
   const { t } = useTranslation();
   return cancelableUntil?.startsWith("9999-") ? t("order.untilPaid") : <Time at={cancelableUntil} />;
 }
-
-const Id = ({ value, of }: { value: string; of: string }) => (
-  <Group gap={4} wrap="nowrap">
-    <Text span inherit ff="monospace" fz="xs">
-      {value}
-    </Text>
-    <CopyButton value={value} of={of} />
-  </Group>
-);
 
 /** Where the order goes. */
 export function OrderAddress({ order: { shippingAddress: address, personalDataErasedAt } }: Props) {

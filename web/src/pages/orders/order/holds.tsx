@@ -1,6 +1,6 @@
 import IconHandStop from "icon:hand-stop";
 import IconHourglass from "icon:hourglass";
-import { Group, Paper, Stack, Text, Title } from "@mantine/core";
+import { Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useId } from "react";
 import { useTranslation } from "react-i18next";
@@ -110,16 +110,7 @@ function Box({ title, about, hold, actions, children }: BoxProps) {
   const id = useId();
   const Icon = hold === undefined ? IconHourglass : IconHandStop;
   return (
-    <Paper
-      component="section"
-      withBorder
-      p="md"
-      radius="md"
-      className={classes["box"] ?? ""}
-      aria-labelledby={id}
-      data-tone={hold === undefined ? "review" : "hold"}
-      data-hold={hold}
-    >
+    <section className={classes["box"]} aria-labelledby={id} data-hold={hold}>
       <Stack gap="xs">
         <Group gap="xs">
           <Icon size={18} aria-hidden />
@@ -135,7 +126,7 @@ function Box({ title, about, hold, actions, children }: BoxProps) {
         {children}
         <Group gap="xs">{actions}</Group>
       </Stack>
-    </Paper>
+    </section>
   );
 }
 

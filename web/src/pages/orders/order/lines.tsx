@@ -1,11 +1,10 @@
-import { Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { useHasRole } from "../../../api/me.ts";
 import type { Order, OrderLine } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { formatNumber } from "../../../text/format.ts";
 import { TextLink } from "../../../ui/link.tsx";
-import { DataTable } from "../../../ui/list/data-table.tsx";
+import { Below, DataTable } from "../../../ui/list/data-table.tsx";
 import { Money } from "../../../ui/money.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
@@ -25,13 +24,11 @@ export function OrderLines({ order }: { order: Order }) {
           {
             name: t("order.product"),
             cell: ({ productId, name, sku }) => (
-              <span>
-                {seesProducts ? <TextLink to={paths.product(productId)}>{name}</TextLink> : name}{" "}
-                <Text span c="dimmed" size="xs" ff="monospace">
-                  {sku}
-                </Text>
-              </span>
+              <Below text={sku}>
+                {seesProducts ? <TextLink to={paths.product(productId)}>{name}</TextLink> : name}
+              </Below>
             ),
+            isLong: true,
           },
           { name: t("order.quantity"), align: "right", cell: ({ quantity }) => formatNumber(quantity) },
           // Partners do not see the merchant's prices.

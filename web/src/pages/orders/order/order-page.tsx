@@ -1,4 +1,4 @@
-import { Grid, Group, Stack, Text, Textarea, Timeline } from "@mantine/core";
+import { Grid, Group, Stack, Text, Textarea } from "@mantine/core";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
@@ -23,6 +23,7 @@ import { OrderAddress, OrderDetails, OrderNote } from "./details.tsx";
 import { actionsInBoxes, OrderHolds } from "./holds.tsx";
 import { OrderLines } from "./lines.tsx";
 import { OrderMoney } from "./money.tsx";
+import classes from "./order.module.css";
 import { OrderReturns, OrderShipments } from "./shipments.tsx";
 
 const route = getRouteApi("/signed-in/orders/$orderId");
@@ -63,7 +64,7 @@ export function OrderPage() {
         />
       }
     >
-      <Grid gap="md">
+      <Grid>
         <Grid.Col span={{ base: 12, md: 8 }}>
           <Stack gap="md">
             <OrderHolds order={order} />
@@ -205,59 +206,45 @@ function OrderTimeline({ order }: { order: Order }) {
   const { timeline } = order;
   return (
     <Section title={t("order.timeline")} actions={<NoteAction order={order} />}>
-      <Timeline bulletSize={12} lineWidth={2} active={timeline.length}>
+      <ol className={classes["timeline"]}>
         {timeline.toReversed().map((entry) => (
-          <Timeline.Item key={`${entry.at} ${entry.operation}`} title={<Entry entry={entry} order={order} />}>
-            <Details entry={entry} order={order} />
-          </Timeline.Item>
+          <Entry key={`${entry.at} ${entry.operation}`} entry={entry} order={order} />
         ))}
-      </Timeline>
+      </ol>
     </Section>
   );
 }
 
 type EntryProps = { readonly entry: TimelineEntry; readonly order: Order };
 
-const refundOf = ({ entry, order }: EntryProps) => order.refunds.find(({ id }) => id === entry.refundId);
-
 function Entry({ entry, order }: EntryProps) {
   const { t } = useTranslation();
   const holdReason = useHoldReason();
-  const { operation, onHoldReasons } = entry;
+  const actorOf = useActor();
+  const { at, actor, operation, onHoldReasons, detail } = entry;
   const known = OPERATIONS.find((each) => each === operation);
-  const refund = refundOf({ entry, order });
+  const refund = order.refunds.find(({ id }) => id === entry.refundId);
   const about =
     refund !== undefined
       ? `: ${formatMoney(refund.amount)}, ${t(`refundReasons.${refund.reason}`)}`
       : operation === "hold" || operation === "addHold"
         ? `: ${onHoldReasons.map(holdReason).join(", ")}`
         : "";
-  return (
-    <Text size="sm" fw={500}>
-      {known === undefined ? operation : t(`operations.${known}`)}
-      {about}
-    </Text>
-  );
-}
-
-function Details({ entry, order }: EntryProps) {
-  const { t } = useTranslation();
-  const actorOf = useActor();
-  const { at, actor, detail } = entry;
-  const refund = refundOf({ entry, order });
   // The detail of a refund begins with the code of its reason.
   const text = refund === undefined ? detail : refund.note;
   return (
-    <>
-      {text !== null && (
-        <Text size="sm" style={{ overflowWrap: "anywhere", whiteSpace: "pre-line" }}>
-          {text}
-        </Text>
-      )}
-      <Text size="xs" c="dimmed">
-        <Time at={at} /> · {actorOf(actor)}
+    <li className={classes["entry"]}>
+      <span className={classes["what"]}>
+        {known === undefined ? operation : t(`operations.${known}`)}
+        {about}
+      </span>
+      <span className={classes["when"]}>
+        {actorOf(actor)}
         {refund !== undefined && ` · ${t("order.reference", { reference: refund.reference })}`}
-      </Text>
-    </>
+        {" · "}
+        <Time at={at} />
+      </span>
+      {text !== null && <span className={classes["said"]}>{text}</span>}
+    </li>
   );
 }

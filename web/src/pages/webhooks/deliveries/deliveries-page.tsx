@@ -26,7 +26,6 @@ export function DeliveriesPage() {
   const isFiltered = Object.keys(search).length > 0;
   return (
     <DeliveryList
-      about={t("deliveries.about")}
       crumbs={<Crumbs of={[[ownerName, paths.owner(ownerId)]]} />}
       tabs={ownerKindOf(ownerId) === "connection" && <ConnectionTabs connectionId={ownerId} />}
       actions={<ResendPeriod ownerId={ownerId} filters={search} />}

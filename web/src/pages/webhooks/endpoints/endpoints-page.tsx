@@ -31,7 +31,6 @@ export function EndpointsPage() {
   return (
     <ListPage<ListedWebhookEndpoint>
       title={t("endpoints.title")}
-      about={t("endpoints.about")}
       actions={changeableKinds(roles).length > 0 && <CreateEndpoint />}
       query={endpointsQuery(search)}
       filters={
