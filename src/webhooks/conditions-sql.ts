@@ -5,7 +5,7 @@ import type { SecretBox } from "../platform/secret-box.ts";
 
 // The backlog of webhooks, for metrics and `doctor`. Scans over all shards, of small tables.
 
-/** Deliveries that could be sent now: due, not in progress, to an endpoint that is neither paused nor backed off. */
+/** Deliveries that could be sent now: due, not in progress, to an endpoint that is neither paused nor backed off. Programs fetch those of pull endpoints. */
 export async function readDueDeliveries(
   db: Queryable,
   now: Date,
@@ -21,7 +21,7 @@ export async function readDueDeliveries(
         from due_deliveries d
         where d.merchant_id = w.merchant_id and d.connection_id = w.connection_id and d.endpoint_id = w.id
           and d.due_at <= $1 and (d.leased_until is null or d.leased_until <= $1)) as due
-      where w.status = 'active' and (s.backoff_until is null or s.backoff_until <= $1)`,
+      where w.status = 'active' and w.url is not null and (s.backoff_until is null or s.backoff_until <= $1)`,
     values: [now],
   });
   return { count: Number(row?.count ?? 0), oldestDueAt: row?.oldest_due_at ?? null };

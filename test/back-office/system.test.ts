@@ -8,6 +8,7 @@ import { createPartner, placeOrder } from "../support/builders.ts";
 import { CHECKS_OF_A_NEW_DATABASE } from "../support/checks.ts";
 import { runJob } from "../support/jobs.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
+import { createEndpoint } from "../support/webhooks.ts";
 
 let test: TestService;
 beforeAll(async () => {
@@ -54,10 +55,12 @@ describe("GET /api/system", () => {
       oldestDueAt: null,
       oldestAgeSeconds: 0,
     });
-    await placeOrder(await createPartner(test));
+    const partner = await createPartner(test);
+    await createEndpoint(partner, { kind: "pull", url: undefined });
+    await placeOrder(partner);
     test.clock.advance({ hours: 2, seconds: 90 });
     expect(await queue("orders to accept")).toMatchObject({ oldestAgeSeconds: 90 });
-    expect(await queue("webhooks to send")).toMatchObject({ count: 0 });
+    expect(await queue("webhooks to send"), "a program fetches it").toMatchObject({ count: 0 });
     expect(await queue("mails to send")).toMatchObject({ count: 0 });
   });
 

@@ -55,7 +55,7 @@ describe("the box of a hold", () => {
       const page = await world.open(world.people[person]);
       await visit(page, `/orders/${id}`, "short-1");
       const box = boxOf(page, "out_of_stock");
-      await box.getByText("Mug: 3 needed, 2 available.").waitFor();
+      await box.getByText("Mug: 3 needed, at most 2 available at one facility.").waitFor();
       const mayAdjust = person !== "merchant";
       expect((await box.getByRole("row").allTextContents()).slice(1), "what is enough is left out").toEqual([
         `MugMUG-13Facility202${mayAdjust ? "Adjust" : ""}`,

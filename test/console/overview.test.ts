@@ -28,7 +28,7 @@ describe("the overview", () => {
     const page = await world.open(world.people.operator);
     await visit(page, "/", "Overview");
     const task = region(page, "To do").getByRole("listitem").filter({ hasText: "Merchant's request" });
-    expect(await task.textContent()).toMatch(/^1 Merchant's request.* agoOpen$/);
+    expect(await task.textContent()).toMatch(/^1 on hold: Merchant's request.* agoOpen$/);
     await task.getByRole("link", { name: "Open" }).click();
     expect(await rowsOf(page)).toEqual(["shop-1002"]);
     await page.getByRole("button", { name: "Remove the filter Merchant's request" }).click();

@@ -102,6 +102,10 @@ export const money: Translated<typeof en> = {
       pay_account: "Konto ausgleichen oder Limit erhöhen.",
       replace_payment_method: "Zahlungsart ersetzen, oder mit der Bank klären und wiederholen.",
     },
+    remediesOfMerchant: {
+      pay_account: "Konto ausgleichen.",
+      replace_payment_method: "Mit der Bank klären und wiederholen, oder die Zahlungsart ersetzen lassen.",
+    },
     nextAttempt: "Nächster Versuch",
     noMoreAttempts: "Keiner",
     failed: "Abgelehnt",

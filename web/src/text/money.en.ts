@@ -99,6 +99,10 @@ export const money = {
       pay_account: "Pay the account, or raise its limit.",
       replace_payment_method: "Replace the payment method, or clear it with the bank and retry.",
     },
+    remediesOfMerchant: {
+      pay_account: "Pay the account.",
+      replace_payment_method: "Clear it with the bank and retry, or have the payment method replaced.",
+    },
     nextAttempt: "Next attempt",
     noMoreAttempts: "None",
     failed: "Declined",

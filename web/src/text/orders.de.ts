@@ -104,11 +104,10 @@ export const orders: Translated<typeof en> = {
       "Kein Ereignis wurde gesendet: Der Partner hat keinen Endpunkt, der diese Ereignisse empfängt.",
     event: "Ereignis",
     attempts: "Versuche",
-    nextAttempt: "Nächster Versuch",
   },
   holdHelp: {
     stock: "Fehlende Ware",
-    short: "{{name}}: {{needed}} nötig, {{available}} verfügbar.",
+    short: "{{name}}: {{needed}} nötig, höchstens {{available}} an einem Standort verfügbar.",
     notTogether: "Jedes Produkt ist verfügbar, aber kein Standort, der dorthin versendet, hat alle.",
     enough:
       "Inzwischen ist genug da. Die Bestellung geht binnen einer Minute weiter, wenn keine ältere die Ware braucht.",
@@ -131,7 +130,7 @@ export const orders: Translated<typeof en> = {
     replaceMethod: "Zahlungsart ersetzen",
     noRate: "Kein Standort versendet nach {{country}} in {{currency}}.",
     tooHeavy:
-      "Die Bestellung wiegt {{weight}}. Die schwerste, die nach {{country}} in {{currency}} geht, wiegt {{most}}.",
+      "Die Bestellung wiegt {{weight}}. Die schwerste, die nach {{country}} in {{currency}} geht, wiegt {{most}}. Stornieren Sie einen Teil, oder lassen Sie einen Tarif für mehr Gewicht eintragen.",
     served:
       "Inzwischen versendet ein Standort nach {{country}}. Die Bestellung geht binnen einer Minute weiter.",
     rates: "Standorte und Tarife",

@@ -100,11 +100,10 @@ export const orders = {
     noDeliveries: "No event has been sent: the partner has no endpoint that receives these events.",
     event: "Event",
     attempts: "Attempts",
-    nextAttempt: "Next attempt",
   },
   holdHelp: {
     stock: "Missing stock",
-    short: "{{name}}: {{needed}} needed, {{available}} available.",
+    short: "{{name}}: {{needed}} needed, at most {{available}} available at one facility.",
     notTogether: "Each product is available, but no facility that ships there has them all.",
     enough: "There is enough by now. The order continues within a minute, unless older orders need it.",
     needed: "Needed",
@@ -125,7 +124,7 @@ export const orders = {
     replaceMethod: "Replace payment method",
     noRate: "No facility ships to {{country}} in {{currency}}.",
     tooHeavy:
-      "The order weighs {{weight}}. The heaviest one that ships to {{country}} in {{currency}} weighs {{most}}.",
+      "The order weighs {{weight}}. The heaviest one that ships to {{country}} in {{currency}} weighs {{most}}. Cancel a part of it, or have a rate for more weight set.",
     served: "A facility ships to {{country}} by now. The order continues within a minute.",
     rates: "Facilities and rates",
     release: "Nothing ships until you release it.",

@@ -83,6 +83,46 @@ export function useDeclineReason(): (code: string) => string {
   };
 }
 
+/** The fixed phrases of the service for an attempt that failed. `HTTP 503` is the same in every language. */
+const ATTEMPT_ERRORS = {
+  timeout: "timeout",
+  "DNS lookup failed": "dnsFailed",
+  "address is not public": "notPublic",
+  "name has no public address": "noPublicAddress",
+  "connection refused": "refused",
+  "connection reset": "reset",
+  "connection closed": "closed",
+  "host unreachable": "unreachable",
+  "invalid HTTP response": "invalidResponse",
+  "response too large": "tooLarge",
+  "too many interim responses": "interimResponses",
+  "URL is not https": "notHttps",
+  canceled: "canceled",
+  "dropped by a rehearsed fault": "dropped",
+  "cut off by a rehearsed fault": "cutOff",
+  "request not sent": "notSent",
+  "not fetched: no program leases the deliveries": "notFetched",
+  "outcome unknown: the worker ended during the attempt": "workerEnded",
+  "outcome unknown: not acknowledged before the lease ended": "leaseEnded",
+  "TLS: certificate expired": "certificateExpired",
+  "TLS: certificate is not valid yet": "certificateNotYetValid",
+  "TLS: certificate revoked": "certificateRevoked",
+  "TLS: self-signed certificate": "selfSigned",
+  "TLS: unknown issuer": "unknownIssuer",
+  "TLS: certificate name mismatch": "nameMismatch",
+  "TLS: invalid certificate": "invalidCertificate",
+  "TLS: handshake failed": "handshakeFailed",
+} as const;
+
+/** Why an attempt failed, in words. A phrase that is not known is shown as it is. */
+export function useAttemptError(): (phrase: string) => string {
+  const { t } = useTranslation();
+  return (phrase) =>
+    Object.hasOwn(ATTEMPT_ERRORS, phrase)
+      ? t(`attemptErrors.${ATTEMPT_ERRORS[phrase as keyof typeof ATTEMPT_ERRORS]}`)
+      : phrase;
+}
+
 type SystemKind = "queues" | "checks" | "jobs";
 
 /** The name of a queue, check or job in words. One that has no text yet is shown by its name. */

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
-import { useHasRole } from "../../api/me.ts";
+import { useHasRole, useMe } from "../../api/me.ts";
 import type { PaymentFailure, PaymentFailuresOfMerchant } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { formatNumber } from "../../text/format.ts";
@@ -22,13 +22,20 @@ const route = getRouteApi("/signed-in/payment-failures");
 export function FailuresPage() {
   const { t } = useTranslation();
   const search = route.useSearch();
+  const isOperator = useHasRole("operator");
+  const own = useMe().grants.flatMap((grant) => (grant.role === "merchant" ? grant.merchantIds : []));
+  const [account] = isOperator || own.length !== 1 ? [] : own;
   return (
     <ListPage
       title={t("money.failures")}
       about={t("money.failuresAbout")}
       actions={
-        <ButtonLink to={paths.merchants()} size="xs" variant="default">
-          {t("money.accounts")}
+        <ButtonLink
+          to={account === undefined ? paths.merchants() : paths.merchantAccount(account)}
+          size="xs"
+          variant="default"
+        >
+          {t(account === undefined ? "money.accounts" : "money.account")}
         </ButtonLink>
       }
       filters={
@@ -61,7 +68,8 @@ export function FailuresPage() {
         { name: t("money.why"), cell: (failure) => <Reason of={failure} />, isName: true, drop: 3 },
         {
           name: t("money.whatToDo"),
-          cell: ({ remedy }) => t(`money.remedies.${remedy}`),
+          cell: ({ remedy }) =>
+            t(isOperator ? `money.remedies.${remedy}` : `money.remediesOfMerchant.${remedy}`),
           isLong: true,
           drop: 2,
         },

@@ -113,7 +113,9 @@ function useTasks(attention: readonly Attention[]): Task[] {
       key: `${kind} ${reason}`,
       tone: TONES[kind],
       count,
-      what: reason === null ? t(`overview.kinds.${kind}`, { count }) : holdReason(reason),
+      what: [t(`overview.kinds.${kind}`, { count }), ...(reason === null ? [] : [holdReason(reason)])].join(
+        ": ",
+      ),
       since: oldestAt,
       action: t("overview.open"),
       to: LISTS[list](filters),

@@ -45,9 +45,18 @@ export const actionsInBoxes = ({ status, holds }: Order): readonly OrderActionNa
   ...holds.flatMap(({ products, payment, destination }) => [
     ...(products === null ? [] : (["cancelLines"] as const)),
     ...(payment === null ? [] : (["retryPayment"] as const)),
-    ...(destination === null ? [] : (["updateShippingAddress"] as const)),
+    ...(destination === null ? [] : remediesOf(destination)),
   ]),
 ];
+
+type Destination = NonNullable<Hold["destination"]>;
+
+const isTooHeavy = ({ weightGrams, maxWeightGrams }: Destination): boolean =>
+  maxWeightGrams !== null && maxWeightGrams < weightGrams;
+
+/** Another address does not make a parcel lighter. */
+const remediesOf = (destination: Destination): readonly OrderActionName[] =>
+  isTooHeavy(destination) ? ["cancelLines"] : ["updateShippingAddress"];
 
 /** The actions of the order that end a hold, as far as they are possible for the person now. */
 const Actions = ({ order, names }: Props & { names: readonly OrderActionName[] }) => (
@@ -75,7 +84,7 @@ function HoldBox({ order, hold }: Props & { hold: Hold }) {
         <>
           {products !== null && <Actions order={order} names={["cancelLines"]} />}
           {payment !== null && <PaymentRemedy order={order} payment={payment} />}
-          {destination !== null && <AddressRemedy order={order} />}
+          {destination !== null && <AddressRemedy order={order} destination={destination} />}
           {order.holds.length === 1 && <Actions order={order} names={["releaseHold"]} />}
         </>
       }
@@ -297,14 +306,14 @@ function PaymentRemedy({ order, payment }: Props & { payment: FailedPayment }) {
 }
 
 /** What of the address, or of the rates, keeps the order. */
-function NoRate({ destination }: { destination: NonNullable<Hold["destination"]> }) {
+function NoRate({ destination }: { destination: Destination }) {
   const { t } = useTranslation();
   const { countryCode, currency, weightGrams, maxWeightGrams } = destination;
   const country = countryName(countryCode);
   const text =
     maxWeightGrams === null
       ? t("holdHelp.noRate", { country, currency })
-      : maxWeightGrams < weightGrams
+      : isTooHeavy(destination)
         ? t("holdHelp.tooHeavy", {
             country,
             currency,
@@ -315,12 +324,12 @@ function NoRate({ destination }: { destination: NonNullable<Hold["destination"]>
   return <Text size="sm">{text}</Text>;
 }
 
-function AddressRemedy({ order }: Props) {
+function AddressRemedy({ order, destination }: Props & { destination: Destination }) {
   const { t } = useTranslation();
   const seesRates = useHasRole("operator", "warehouse", "support");
   return (
     <>
-      <Actions order={order} names={["updateShippingAddress"]} />
+      <Actions order={order} names={remediesOf(destination)} />
       {seesRates && (
         <ButtonLink to={paths.facilities()} size="xs" variant="default">
           {t("holdHelp.rates")}

@@ -14,7 +14,8 @@ import { Below, DataTable } from "../../../ui/list/data-table.tsx";
 import { Crumbs, Page, Section } from "../../../ui/page.tsx";
 import { ProblemMessage } from "../../../ui/problem-message.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
-import { DueTime, Time } from "../../../ui/time.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { ShortWait } from "../../webhooks/deliveries/delivery-columns.tsx";
 import { endpointName } from "../../webhooks/owner.tsx";
 import { ownerEndpointsQuery } from "../../webhooks/queries.ts";
 import { OrderActions } from "../actions/order-actions.tsx";
@@ -165,12 +166,7 @@ function OrderDeliveries({ order }: { order: Order }) {
               align: "right",
               cell: ({ attemptCount }) => formatNumber(attemptCount),
             },
-            {
-              name: t("order.nextAttempt"),
-              align: "right",
-              isMinor: true,
-              cell: ({ nextAttemptAt }) => <DueTime at={nextAttemptAt} />,
-            },
+            { name: t("deliveries.wait"), isName: true, cell: ({ wait }) => <ShortWait wait={wait} /> },
             { name: t("orders.created"), align: "right", cell: ({ createdAt }) => <Time at={createdAt} /> },
           ]}
         />
@@ -193,7 +189,7 @@ function OrderProgress({ order, urlOf }: { order: Order; urlOf: (endpointId: str
       {behindSince !== null && (
         <>
           {` · ${t("order.behindSince")} `}
-          <Time at={behindSince} as="relative" />
+          <Time at={behindSince} />
         </>
       )}
     </Text>

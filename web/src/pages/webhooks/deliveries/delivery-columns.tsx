@@ -3,6 +3,7 @@ import { useTranslation } from "react-i18next";
 import type { BackOfficeDelivery } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { formatNumber, shortTime } from "../../../text/format.ts";
+import { useAttemptError } from "../../../text/words.ts";
 import { PlainLink } from "../../../ui/link.tsx";
 import { Below, type Column, IdText } from "../../../ui/list/data-table.tsx";
 import { StatusBadge } from "../../../ui/status-badge.tsx";
@@ -12,6 +13,7 @@ import { Time } from "../../../ui/time.tsx";
 /** The columns of a log of deliveries. The first one is the event. */
 export function useDeliveryColumns(): readonly Column<BackOfficeDelivery>[] {
   const { t } = useTranslation();
+  const errorText = useAttemptError();
   return [
     {
       name: t("deliveries.event"),
@@ -40,7 +42,7 @@ export function useDeliveryColumns(): readonly Column<BackOfficeDelivery>[] {
     },
     {
       name: t("deliveries.lastResponse"),
-      cell: ({ attempts }) => lastResponse(attempts.at(-1)),
+      cell: ({ attempts }) => lastResponse(attempts.at(-1), errorText),
       isName: true,
       drop: 2,
     },
@@ -68,10 +70,10 @@ export function useDeliveryColumns(): readonly Column<BackOfficeDelivery>[] {
 
 type Attempt = BackOfficeDelivery["attempts"][number];
 
-const lastResponse = (attempt: Attempt | undefined): string =>
+const lastResponse = (attempt: Attempt | undefined, errorText: (phrase: string) => string): string =>
   attempt === undefined
     ? "–"
-    : [attempt.error ?? `HTTP ${attempt.responseStatus}`, attempt.fault ?? []].flat().join(" · ");
+    : [errorText(attempt.error ?? `HTTP ${attempt.responseStatus}`), attempt.fault ?? []].flat().join(" · ");
 
 const durationOf = (attempt: Attempt | undefined): string =>
   attempt?.durationMs == null ? "–" : `${formatNumber(attempt.durationMs)}\u00a0ms`;
@@ -79,8 +81,9 @@ const durationOf = (attempt: Attempt | undefined): string =>
 type Wait = NonNullable<BackOfficeDelivery["wait"]>;
 
 /** The same in a row of a list, which shows the error of a retry elsewhere. */
-function ShortWait({ wait }: { wait: Wait | null }) {
+export function ShortWait({ wait }: { wait: Wait | null }) {
   const { t } = useTranslation();
+  const errorText = useAttemptError();
   useTicks();
   if (wait === null) return "–";
   const { reason, until, error } = wait;
@@ -88,12 +91,17 @@ function ShortWait({ wait }: { wait: Wait | null }) {
   const time = shortTime(new Date(until), new Date());
   if (reason === "retry") return t("waits.retryAt", { time });
   if (reason === "fault") return t("waits.fault", { time });
-  return <Below text={error ?? t("waits.failures")}>{t("waits.backoffUntil", { time })}</Below>;
+  return (
+    <Below text={error === null ? t("waits.failures") : errorText(error)}>
+      {t("waits.backoffUntil", { time })}
+    </Below>
+  );
 }
 
 /** What a pending delivery waits for. A retry whose time has come waits for its turn. */
 export function WaitText({ wait }: { wait: Wait | null }) {
   const { t } = useTranslation();
+  const errorText = useAttemptError();
   useTicks();
   if (wait === null) return "–";
   const { reason, until, error } = wait;
@@ -101,7 +109,7 @@ export function WaitText({ wait }: { wait: Wait | null }) {
     if (until === null || Date.parse(until) <= Date.now()) return t("waits.turn");
     return t(`waits.${reason}`, {
       time: shortTime(new Date(until), new Date()),
-      error: error ?? t("waits.failures"),
+      error: error === null ? t("waits.failures") : errorText(error),
     });
   }
   return t(`waits.${reason}`);

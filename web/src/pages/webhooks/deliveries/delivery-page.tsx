@@ -6,6 +6,7 @@ import { api, dataOf } from "../../../api/client.ts";
 import type { BackOfficeDeliveryDetails, DeliveryAttemptDetails } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { formatNumber, headerText } from "../../../text/format.ts";
+import { useAttemptError } from "../../../text/words.ts";
 import { CopiedText, CopyButton } from "../../../ui/copy-button.tsx";
 import { Facts } from "../../../ui/facts.tsx";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
@@ -124,15 +125,18 @@ type Props = {
 /** One attempt: what was sent, beside what came back. */
 function AttemptSection({ attempt, doctorTo }: Props) {
   const { t } = useTranslation();
-  const { number, startedAt, durationMs, trigger, error, fault, request, responseBody } = attempt;
+  const errorText = useAttemptError();
+  const { number, startedAt, durationMs, trigger, error, fault, request, responseStatus, responseBody } =
+    attempt;
   // What a rehearsed attempt should get depends on its fault.
   const tone = error === null ? "success" : "danger";
+  const outcome = errorText(error ?? `HTTP ${responseStatus}`);
   return (
     <Section
       title={t("deliveries.attempt", { number })}
       actions={
         <Group gap={6}>
-          {fault === null ? <Pill tone={tone}>{outcomeOf(attempt)}</Pill> : <Pill>{outcomeOf(attempt)}</Pill>}
+          {fault === null ? <Pill tone={tone}>{outcome}</Pill> : <Pill>{outcome}</Pill>}
           {fault !== null && <Pill>{t("deliveries.rehearsed", { fault })}</Pill>}
           {trigger !== "schedule" && <Pill>{t(`deliveries.triggers.${trigger}`)}</Pill>}
         </Group>
@@ -186,9 +190,6 @@ function AttemptSection({ attempt, doctorTo }: Props) {
     </Section>
   );
 }
-
-const outcomeOf = ({ error, responseStatus }: DeliveryAttemptDetails): string =>
-  error ?? `HTTP ${responseStatus}`;
 
 /** The body of an event is JSON without spaces, which has one line. */
 function indented(body: string): string {

@@ -8,6 +8,7 @@ import { api, dataOf } from "../../../api/client.ts";
 import type { BackOfficeWebhookEndpoint, OwnWebhookEndpoint } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { shortTime, startOf } from "../../../text/format.ts";
+import { useAttemptError } from "../../../text/words.ts";
 import { CopiedText } from "../../../ui/copy-button.tsx";
 import { Facts } from "../../../ui/facts.tsx";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
@@ -67,7 +68,9 @@ type Props = { readonly endpoint: ShownEndpoint };
 /** Since when and why it fails, and when the next attempt is made. */
 function EndpointHealth({ endpoint }: Props) {
   const { t } = useTranslation();
-  const { lastSuccessAt, failingSince, lastFailureAt, lastError, consecutiveFailures } = endpoint;
+  const errorText = useAttemptError();
+  const { lastSuccessAt, failingSince, lastFailureAt, consecutiveFailures } = endpoint;
+  const lastError = endpoint.lastError === null ? null : errorText(endpoint.lastError);
   const { backingOffUntil, nextAttemptAt, pendingDeliveries, behind } = endpoint;
   return (
     <>

@@ -4,6 +4,7 @@ import { useTranslation } from "react-i18next";
 import type { ListedWebhookEndpoint } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { formatNumber } from "../../../text/format.ts";
+import { useAttemptError } from "../../../text/words.ts";
 import { ButtonLink } from "../../../ui/link.tsx";
 import { type Column, DataTable } from "../../../ui/list/data-table.tsx";
 import { Section } from "../../../ui/page.tsx";
@@ -76,6 +77,7 @@ type Row = Pick<
  */
 export function useEndpointColumns({ hasModes }: { hasModes: boolean }): readonly Column<Row>[] {
   const { t } = useTranslation();
+  const errorText = useAttemptError();
   return [
     { name: t("endpoints.url"), cell: (endpoint) => endpointName(endpoint, t), isLong: true },
     {
@@ -86,7 +88,8 @@ export function useEndpointColumns({ hasModes }: { hasModes: boolean }): readonl
     {
       name: t("endpoints.lastError"),
       // Errors from before the last success do not matter any more.
-      cell: ({ failingSince, lastError }) => (failingSince === null ? "–" : (lastError ?? "–")),
+      cell: ({ failingSince, lastError }) =>
+        failingSince === null || lastError === null ? "–" : errorText(lastError),
       isName: true,
       drop: 2,
     },
