@@ -22,7 +22,7 @@ export const icon =
       strokeWidth={stroke}
       strokeLinecap="round"
       strokeLinejoin="round"
-      aria-hidden
+      aria-hidden={props["aria-label"] === undefined}
       {...props}
       dangerouslySetInnerHTML={{ __html: drawing }}
     />
