@@ -23,7 +23,7 @@ export const tableUpload = ({ limitMiB, ...examples }: TableUpload) =>
 
 /** How every import describes its file. */
 export const TABLE_TEXT =
-  "CSV whose first row names the columns, or the first sheet of a workbook (.xlsx, at most 16 MiB). Separator, decimal comma and encoding of CSV are recognised";
+  "CSV whose first row names the columns, or the first sheet of a workbook (.xlsx, at most 16 MiB). Separator, decimal comma and encoding of CSV are recognised; a `charset` of Content-Type (utf-8, utf-16, windows-1252 or iso-8859-1) counts";
 
 /** Parameters of every import. */
 export const importFields = {

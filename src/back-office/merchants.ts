@@ -242,7 +242,7 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
 function readUsage({ db, clock }: Context, { id, limits }: Merchant): Promise<Static<typeof UsageSchema>> {
   const now = clock.now();
   return readUsageOf(MERCHANT_LIMITS, limits, {
-    connections: (max) => countConnections(db, id, max),
+    connections: (max) => countConnections(db, id, now, max),
     products: () => countProducts(db, id),
     merchantApiKeys: (max) => countKeysOfMerchant(db, id, now, max),
     merchantEndpoints: (max) => countEndpointsOfMerchant(db, id, "live", max),

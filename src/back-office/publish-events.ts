@@ -130,9 +130,7 @@ async function readPagesOf(
     const range = { from, upTo, limit: PAGE_SIZE };
     const { changes, next } = await listWholeChanges(context, scopeOf(group), merchantsOf(group), range);
     const changesOf = indexOf(changes);
-    pages.push(
-      ...group.map((owner) => ({ owner, changes: changesOf(owner.connectionId), next, isLast: next > upTo })),
-    );
+    pages.push(...group.map((owner) => ({ owner, changes: changesOf(owner), next, isLast: next > upTo })));
   }
   return pages;
 }
@@ -147,19 +145,25 @@ function scopeOf(owners: readonly ConnectionKey[]): ChangeScope {
   const ids = (kind: boolean) =>
     owners.filter((owner) => isFacility(owner) === kind).map(({ connectionId }) => connectionId);
   return {
-    kinds: [],
+    kinds: owners.some(isFacility) ? OF_ALL_FACILITIES : [],
     ofMerchants: { ids: ids(false), kinds: CHANGE_KINDS },
     ofFacilities: { ids: ids(true), kinds: CHANGE_KINDS },
   };
 }
 
+/** A product can have another limit for its stock, wherever that is. */
+const OF_ALL_FACILITIES: readonly ChangeKind[] = ["product"];
+
 /** The changes by merchant and by facility: the id of an owner is that of one of them. */
-function indexOf(changes: readonly ChangeRow[]): (id: string) => readonly ChangeRow[] {
+function indexOf(changes: readonly ChangeRow[]): (owner: ConnectionKey) => readonly ChangeRow[] {
   const index = new Map<string, ChangeRow[]>();
+  const ofAllFacilities = changes.filter(({ kinds }) =>
+    OF_ALL_FACILITIES.some((kind) => kinds.includes(kind)),
+  );
   for (const change of changes)
     for (const id of new Set([change.merchantId, change.facilityId, change.leftFacilityId]))
       if (id !== null) index.set(id, [...(index.get(id) ?? []), change]);
-  return (id) => index.get(id) ?? [];
+  return (owner) => [...(index.get(owner.connectionId) ?? []), ...(isFacility(owner) ? ofAllFacilities : [])];
 }
 
 /** Returns how many changes it read, or 1 if there are more. */
@@ -168,7 +172,7 @@ async function publishNext(context: Context, positions: Positions, page: OwnPage
   const { owner, changes, next, isLast } = page;
   const { changesFrom } = owner;
   const meanings = changes.flatMap(toMeaning(owner));
-  const stock = changes.flatMap(toChangedStock);
+  const stock = changes.flatMap(toChangedStock(owner));
   const count = Math.max(isLast ? 0 : 1, changes.length);
   positions.set(owner.connectionId, { changesFrom, readTo: next });
   if (meanings.length === 0 && stock.length === 0 && next - changesFrom < POSITION_BEHIND_MAX) return count;
@@ -256,12 +260,15 @@ async function eventsOf(
 }
 
 /** The stock that a change may have made low: of a facility, or that of a product, whose limit may be another one. */
-const toChangedStock = ({ merchantId, facilityId, kinds, objectIds }: ChangeRow): ChangedStock[] =>
-  kinds.flatMap((kind, index) => {
-    const productId = objectIds[index] ?? ""; // One for each kind.
-    if (kind === "stock") return [{ merchantId, productId, facilityId }];
-    return kind === "product" ? [{ merchantId, productId, facilityId: null }] : [];
-  });
+const toChangedStock =
+  (owner: ConnectionKey) =>
+  ({ merchantId, facilityId, kinds, objectIds }: ChangeRow): ChangedStock[] =>
+    kinds.flatMap((kind, index) => {
+      const productId = objectIds[index] ?? ""; // One for each kind.
+      if (kind === "stock") return [{ merchantId, productId, facilityId }];
+      const everywhere = isFacility(owner) ? owner.connectionId : null;
+      return kind === "product" ? [{ merchantId, productId, facilityId: everywhere }] : [];
+    });
 
 /**
  * An event for stock that has become low since the last such event of the owner. Which stock it knows to be low is decided under the lock of

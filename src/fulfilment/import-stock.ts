@@ -355,7 +355,8 @@ function combinationErrors(line: number, row: Static<typeof RowSchema>): RowErro
   const at = (column: string) => ({ line, column });
   const { productId, sku, barcode, onHand, difference, reason, reference } = row;
   const isNamed = productId !== undefined || sku !== undefined || barcode !== undefined;
-  const unnamed: RowError[] = isNamed ? [] : [{ ...at("sku"), rule: "required" }];
+  const others = ["barcode", "productId"];
+  const unnamed: RowError[] = isNamed ? [] : [{ ...at("sku"), rule: "one_required", others }];
   if ((onHand === undefined) === (difference === undefined))
     return [...unnamed, { ...at("onHand"), rule: "either", field: "difference" }];
   if (difference === undefined)

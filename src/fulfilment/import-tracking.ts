@@ -571,7 +571,8 @@ function namingErrors(line: number, row: Row): RowError[] {
   );
   const isNamed =
     row.orderId !== undefined || row.externalOrderId !== undefined || row.shipmentId !== undefined;
-  return isNamed ? wrong : [...wrong, { line, column: "orderId", rule: "required" }];
+  const others = ["externalOrderId", "shipmentId"];
+  return isNamed ? wrong : [...wrong, { line, column: "orderId", rule: "one_required", others }];
 }
 
 function goodsErrors(line: number, { shipmentId, sku, quantity }: Row): RowError[] {

@@ -45,6 +45,8 @@ const NAMES = { key: "API key", token: "token" } as const satisfies Record<Crede
 
 /** Never contains what was sent. */
 function faultOf({ authorization, "x-api-key": alone }: IncomingHttpHeaders, credential: Credential): string {
+  if (PLACEHOLDER.test(authorization ?? String(alone)))
+    return `This is the placeholder of an example. Put your own ${credential} in its place.`;
   if (authorization === undefined)
     return credential === "key"
       ? keyFault(String(alone), "x-api-key")
@@ -84,6 +86,9 @@ function keyFault(text: string, header: string): string {
     ? `The ${NAMES.key} is not valid.`
     : `The ${NAMES.key} is not valid: it was not copied exactly. 43 letters, digits, - and _ follow its beginning.`;
 }
+
+/** `pok_test_…`, `pok_test_...`, `pok_test_YOUR_KEY`. A header has the bytes of `…` as characters. */
+const PLACEHOLDER = /\bp(?:ok|ot)_[a-z_-]*(?:\u2026|\u00e2\u0080\u00a6|\.{2,}|x{3,}$|<|your)/i;
 
 const TOKEN_TEXT = /^pot_[a-z-]+_[A-Za-z0-9_-]{43}$/;
 

@@ -1,8 +1,9 @@
 import type { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FileBytes } from "../platform/tables/decode.ts";
 import { WORKBOOK_TYPE } from "../platform/tables/write-table.ts";
 import { SECOND_MS } from "../platform/time.ts";
-import { malformed, ProblemError } from "../platform/wire/problems.ts";
+import { malformed, type Problem, ProblemError } from "../platform/wire/problems.ts";
 import { createBodyTurns, encodingProblem } from "./body.ts";
 
 /** A body that is not JSON and can be large. Its route reads it as it arrives, so it is never completely in memory. */
@@ -22,14 +23,16 @@ export type Upload = {
 export function addUploadParser(scope: FastifyInstance, { limitBytes }: Upload): void {
   const turn = createBodyTurns();
   scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser("*", (request, payload, done) =>
+  scope.addContentTypeParser("*", (request, payload, done) => {
+    const bytes = readUpload(payload, limitBytes, (count) =>
+      turn({ merchantId: request.id, connectionId: request.id }, count),
+    );
+    const isWestern = CHARSETS.western.includes(charsetOf(request) ?? "");
     done(
       null,
-      readUpload(payload, limitBytes, (bytes) =>
-        turn({ merchantId: request.id, connectionId: request.id }, bytes),
-      ),
-    ),
-  );
+      isWestern ? Object.assign(bytes, { declared: "windows-1252" } satisfies Partial<FileBytes>) : bytes,
+    );
+  });
   scope.addHook("onResponse", endUnread);
 }
 
@@ -55,6 +58,26 @@ export const uploadExamples = ({
   ...(workbook ? [[WORKBOOK_TYPE, "the bytes of a workbook"] satisfies [string, string]] : []),
 ];
 
+/** Those that are read, by the names that programs use. ISO 8859-1 is read as Windows-1252, which has more letters, as browsers do. */
+const CHARSETS = {
+  unicode: ["utf-8", "utf8", "us-ascii", "utf-16", "utf-16le", "utf-16be"],
+  western: ["windows-1252", "cp1252", "iso-8859-1", "latin1"],
+};
+
+const UNKNOWN_CHARSET: Problem = {
+  code: "unsupported-media-type",
+  detail:
+    "The charset of Content-Type must be utf-8, utf-16, windows-1252 or iso-8859-1. Without one, it is recognised.",
+};
+
+const charsetOf = ({ headers }: FastifyRequest): string | undefined =>
+  /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers["content-type"] ?? "")?.[1]?.toLowerCase();
+
+function charsetProblem(request: FastifyRequest): Problem | null {
+  const charset = charsetOf(request);
+  return charset === undefined || Object.values(CHARSETS).flat().includes(charset) ? null : UNKNOWN_CHARSET;
+}
+
 /** An `onRequest` hook: runs before anything is read. */
 export function uploadTypeCheck(upload: Upload) {
   const types = uploadExamples(upload).map(([mediaType]) => mediaType);
@@ -63,7 +86,7 @@ export function uploadTypeCheck(upload: Upload) {
     const detail = `Content-Type must be ${types.join(" or ")}.`;
     const fits = types.includes(sent.trim().toLowerCase());
     const problem = fits
-      ? encodingProblem(request.headers)
+      ? (encodingProblem(request.headers) ?? charsetProblem(request))
       : { code: "unsupported-media-type" as const, detail };
     done(problem === null ? undefined : new ProblemError(problem));
   };

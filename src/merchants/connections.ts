@@ -26,7 +26,7 @@ export async function createConnection(
   return inTransaction(context, async (tx) => {
     await lockCounts(tx, merchant.id);
     const connectionsMax = (await readMerchantMaximum(tx, [merchant.id], "connections"))(merchant.id);
-    if ((await countConnections(tx, merchant.id, connectionsMax)) >= connectionsMax)
+    if ((await countConnections(tx, merchant.id, clock.now(), connectionsMax)) >= connectionsMax)
       return limitReached("connections", connectionsMax);
     const connection: Connection = {
       ...fields,

@@ -154,14 +154,23 @@ export async function countProducts(db: Queryable, merchantId: string): Promise<
   return row?.products ?? 0;
 }
 
-/** How many connections a merchant has, at most `countMax`. */
-export async function countConnections(db: Queryable, merchantId: string, countMax: number): Promise<number> {
+/** How many connections a merchant has, at most `countMax`. One that has ended is removed soon, and takes no place any more. */
+export async function countConnections(
+  db: Queryable,
+  merchantId: string,
+  now: Date,
+  countMax: number,
+): Promise<number> {
   const [row] = await db.query<{ count: number }>({
     name: "count-connections",
     text: `
       select count(*)::integer as count
-      from (select from connections where merchant_id = $1 limit $2) as counted`,
-    values: [merchantId, countMax],
+      from (
+        select
+        from connections
+        where merchant_id = $1 and (ends_at is null or ends_at > $2)
+        limit $3) as counted`,
+    values: [merchantId, now, countMax],
   });
   return row?.count ?? 0;
 }

@@ -123,9 +123,9 @@ async function tooManyOfNetwork(
   };
 }
 
-async function allInUse(tx: Queryable, { merchantId }: Connection): Promise<Problem | null> {
+async function allInUse(tx: Queryable, { merchantId, createdAt: now }: Connection): Promise<Problem | null> {
   const maximum = (await readMerchantMaximum(tx, [merchantId], "connections"))(merchantId);
-  if ((await countConnections(tx, merchantId, maximum)) < maximum) return null;
+  if ((await countConnections(tx, merchantId, now, maximum)) < maximum) return null;
   return {
     code: "limit-reached",
     detail: "All test keys that this service offers at once are taken. Retry on another day, or ask for one.",

@@ -431,7 +431,7 @@ describe("POST /api/shipments/import refuses", () => {
       ",PO-1",
     ].join("\n");
     await expectRefused(file, [
-      { line: 3, column: "orderId", rule: "required" },
+      { line: 3, column: "orderId", rule: "one_required", others: ["externalOrderId", "shipmentId"] },
       { line: 4, column: "trackingNumber", rule: "required" },
       { line: 5, column: "orderId", rule: "id_prefix", prefix: "ord_" },
       { line: 6, column: "connectionId", rule: "id_prefix", prefix: "con_" },
@@ -453,7 +453,7 @@ describe("POST /api/shipments/import refuses", () => {
       { line: 1, column: "order", rule: "unknown_column" },
     ]);
     await expectRefused('{"trackingNumber":"T-1"}\n[1]\n', [
-      { line: 1, column: "orderId", rule: "required" },
+      { line: 1, column: "orderId", rule: "one_required", others: ["externalOrderId", "shipmentId"] },
       { line: 2, rule: "json_line" },
     ]);
     const rows = Array.from({ length: TRACKING_ROWS_MAX + 1 }, (_, index) => `PO-1,T-${index}`);

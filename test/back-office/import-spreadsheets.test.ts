@@ -88,6 +88,22 @@ describe("an import recognises", () => {
     ]);
   });
 
+  it("no encoding where the sender names one, unless the file has a mark; one that is not known is 415", async () => {
+    const file = Buffer.from("sku,name,price\nA,Gr\u00f6\u00dfe,1.00\n");
+    const read = async (charset: string, bytes = file) => {
+      const { status, body } = await importInto(bytes, { type: `text/csv; charset=${charset}` });
+      return [status, body.recognised?.encoding ?? body.detail, (await products()).map(({ name }) => name)];
+    };
+    expect((await read("shift_jis")).slice(0, 2)).toEqual([
+      415,
+      expect.stringContaining("must be utf-8, utf-16, windows-1252 or iso-8859-1"),
+    ]);
+    const asWestern = "Gr\u00c3\u00b6\u00c3\u0178e";
+    expect(await read('"ISO-8859-1"')).toEqual([200, "windows-1252", [asWestern]]);
+    const marked = Buffer.concat([Buffer.from("\ufeff"), Buffer.from("sku,name,price\nB,\u00d6l,1.00\n")]);
+    expect(await read("windows-1252", marked)).toEqual([200, "utf-8", expect.arrayContaining(["\u00d6l"])]);
+  });
+
   it("a workbook, and reads its first visible sheet", async () => {
     const file = await workbook(
       [

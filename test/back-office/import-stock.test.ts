@@ -270,7 +270,7 @@ describe("POST /api/facilities/{id}/stock/import refuses", () => {
     await expectRefused(file, [
       { line: 3, column: "sku", rule: "not_found", kind: "merchant_product" },
       { line: 4, column: "onHand", rule: "minimum", min: 0 },
-      { line: 5, column: "sku", rule: "required" },
+      { line: 5, column: "sku", rule: "one_required", others: ["barcode", "productId"] },
       { line: 6, column: "onHand", rule: "either", field: "difference" },
       { line: 7, column: "onHand", rule: "either", field: "difference" },
       { line: 8, column: "difference", rule: "not_zero" },

@@ -238,6 +238,12 @@ describe("what can be no key by its form", () => {
     [{ authorization: "Bearer whsec_c2VjcmV0" }, /^This is the signing secret of a webhook endpoint\./],
     [{ authorization: `Bearer sk_live_${"A".repeat(43)}` }, /: a key begins with pok_live_ or pok_test_\.$/],
     [{ authorization: `Bearer ${key.slice(0, -1)}` }, /: it was not copied exactly\./],
+    [
+      { authorization: "Bearer pok_test_\u00e2\u0080\u00a6" },
+      /^This is the placeholder of an example\. Put your own key/,
+    ],
+    [{ authorization: "Bearer pok_test_..." }, /^This is the placeholder of an example\./],
+    [{ "x-api-key": "pok_live_YOUR_KEY" }, /^This is the placeholder of an example\./],
     [{ authorization: `Bearer ${key}` }, /^The API key is not valid\.$/],
     [{ authorization: "Bearer", "x-api-key": key }, / If both headers are sent, Authorization counts\.$/],
   ])("gets a detail that says which form is expected: %o", async (headers, detail) => {
@@ -252,6 +258,10 @@ describe("what can be no key by its form", () => {
     [{ authorization: "", "x-api-key": key }, /^Authorization contains no token\./],
     [{ authorization: `Bearer ${token.slice(1)}` }, /^The token is not valid\.$/],
     [{ authorization: `Bearer ${token.slice(0, -1)}` }, /: it was not copied exactly\.$/],
+    [
+      { authorization: "Bearer pot_merchant_xxx" },
+      /^This is the placeholder of an example\. Put your own token/,
+    ],
     [{ authorization: `Bearer ${token}` }, /^The token is not valid\.$/],
   ])("gets one in the back office too: %o", async (headers, detail) => {
     const { status, body } = await test.backOffice.get("/api/merchants", { headers });

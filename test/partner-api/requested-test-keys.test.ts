@@ -223,6 +223,12 @@ describe("the connection of a requested test key", () => {
       expect([status, body.endsAt]).toEqual([200, test.clock.now().toISOString()]);
     }
     expect((await one.client.get("/v1/me")).status).toBe(401);
+    const limits = { connections: 4 }; // That of the demo, and the three of the network.
+    await test.backOffice.request("PATCH", `/api/merchants/${model.merchantId}`, { body: { limits } });
+    expect(tally([await requestKey(test), await requestKey(test)]), "its place is free").toEqual({
+      201: 1,
+      409: 1,
+    });
     test.clock.advance({ hours: 23 });
     await runJob(test, "remove-ended-connections");
     expect((await requestKey(test, address)).status).toBe(429);

@@ -110,9 +110,12 @@ describe("stock.low", () => {
   });
 
   it("follows the limit of the product: a higher one is compared at once, none is never low", async () => {
-    const { next } = await ofMerchant();
+    const elsewhere = await createFacility(test);
+    const [{ next }, facility, other] = [await ofMerchant(), await ofFacility(), await ofFacility(elsewhere)];
     await limit(21);
     expect(available(await next())).toEqual([20]);
+    expect(available(await facility.next())).toEqual([20]);
+    expect(await other.next()).toEqual([]); // It has none of the product.
     await limit(null);
     await count(1);
     expect(await next()).toEqual([]);

@@ -19,14 +19,23 @@ export class InvalidFileError extends Error {
 export const ENCODINGS = ["utf-8", "utf-16le", "utf-16be", "windows-1252"] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
-/** The encoding that the first bytes of a file show. Bytes that are no UTF-8 can still follow. */
-export function encodingOf(head: Buffer): Encoding {
+/** The bytes of a file, of which the sender may have said that they are Windows-1252. */
+export type FileBytes = AsyncIterable<Buffer> & { readonly declared?: "windows-1252" };
+
+const UTF_8_MARK = Buffer.from("\uFEFF");
+
+/**
+ * The encoding that the first bytes of a file show. Bytes that are no UTF-8 can still follow. What the sender says counts where they
+ * show nothing.
+ */
+export function encodingOf(head: Buffer, declared: Encoding = "utf-8"): Encoding {
   const [first, second] = head;
+  if (head.subarray(0, UTF_8_MARK.length).equals(UTF_8_MARK)) return "utf-8";
   if (first === 0xff && second === 0xfe) return "utf-16le";
   if (first === 0xfe && second === 0xff) return "utf-16be";
   // A file begins with the name of a column, or with a brace: with ASCII.
   if (first === 0 && second !== 0) return "utf-16be";
-  return second === 0 && first !== 0 ? "utf-16le" : "utf-8";
+  return second === 0 && first !== 0 ? "utf-16le" : declared;
 }
 
 const BYTE_ORDER_MARK = "\uFEFF";
@@ -46,7 +55,7 @@ export async function* decode(
 ): AsyncGenerator<string> {
   let line = 1;
   let isFirst = true;
-  const decoder = encoding === "utf-8" ? utf8Decoder(found) : utf16Decoder(encoding);
+  const decoder = encoding.startsWith("utf-16") ? utf16Decoder(encoding) : byteDecoder(encoding, found);
   const take = (read: () => string): string => {
     const text = textOf(read, line);
     line += text.split("\n").length - 1;
@@ -74,11 +83,12 @@ function utf16Decoder(encoding: Encoding): Decoder {
   return { read: (chunk) => decoder.decode(chunk, { stream: true }), end: () => decoder.decode() };
 }
 
-function utf8Decoder(found: (encoding: Encoding) => void): Decoder {
+/** UTF-8 until bytes follow that are none, or Windows-1252. */
+function byteDecoder(encoding: Encoding, found: (encoding: Encoding) => void): Decoder {
   const windows = new TextDecoder("windows-1252");
   let rest = Buffer.alloc(0);
   let isAllAscii = true;
-  let isWindows = false;
+  let isWindows = encoding === "windows-1252";
   const read = (part: Buffer): string => {
     if (!isWindows && isUtf8(part)) {
       isAllAscii &&= isAscii(part);

@@ -1,7 +1,14 @@
 import type { ValidationError } from "../wire/problems.ts";
 import { amountOfCell } from "./amounts.ts";
 import { isFormula, textOfCell } from "./csv.ts";
-import { decode, type Encoding, encodingOf, InvalidFileError, type TableRow } from "./decode.ts";
+import {
+  decode,
+  type Encoding,
+  encodingOf,
+  type FileBytes,
+  InvalidFileError,
+  type TableRow,
+} from "./decode.ts";
 import { type Columns, columnNamed, namesIn, TITLE_ROWS_MAX } from "./header.ts";
 import { ROW_BYTES_MAX, readCsv, type Separator } from "./read-csv.ts";
 import { isOldWorkbook, isWorkbook, openWorkbook } from "./read-workbook.ts";
@@ -55,11 +62,7 @@ const HEAD_BYTES = 64;
  * A row with an error is reported, and left out.
  * @throws any error of the byte source
  */
-export async function readTable(
-  bytes: AsyncIterable<Buffer>,
-  columns: Columns,
-  report: Report,
-): Promise<Table> {
+export async function readTable(bytes: FileBytes, columns: Columns, report: Report): Promise<Table> {
   const fail = (error: unknown) => {
     if (!(error instanceof InvalidFileError)) throw error;
     report([{ line: error.line, rule: "file", fault: error.fault }], "file");
@@ -72,7 +75,7 @@ export async function readTable(
       const recognised: Recognised = { ...NOTHING, format: "xlsx", sheet };
       return await table(recognised, rows, columns, report, fail);
     }
-    const encoding = encodingOf(head);
+    const encoding = encodingOf(head, bytes.declared);
     const recognised: Recognised = { ...NOTHING, encoding };
     const text = decode(whole, encoding, (found) => {
       recognised.encoding = found;

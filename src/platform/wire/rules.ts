@@ -155,6 +155,7 @@ export const RULE_PARAMETERS = {
   sku: Type.String({ description: "SKU of that product." }),
   name: Type.String({ description: "Name of that product." }),
   knownAs: someOf("CodeMeaning", KNOWN_CODES, "What the code is."),
+  others: names("Names of fields, one of which can take the place of this one."),
   shipmentIds: names("Ids of the shipments, one of which must be named."),
   earlier: Type.Integer({ description: "Index of the earlier item, counted from 0." }),
   of: enumeration("RulePart", ["key"], "`key`: a key of the object violates the rule."),
@@ -487,6 +488,11 @@ export const BACK_OFFICE_RULES = {
     "At most the units whose price has not been refunded.",
     ["max"],
     ({ max }) => `must be at most ${max}, the units that have not been refunded`,
+  ),
+  one_required: rule(
+    "This field, or one of the others.",
+    ["others"],
+    ({ others }) => `is required, or ${alternatives(others)}`,
   ),
   refund_named: rule(
     "An amount, lines or shipping: a refund names what it returns.",

@@ -24,6 +24,7 @@ it("knows the packages of tools, which have folders of their own", () => {
     ".",
     "scripts/lint-openapi",
     "scripts/sdk",
+    "test/browser",
     "test/mutation",
     "test/release",
     "test/release/runtimes",

@@ -332,6 +332,7 @@ export const errors: ErrorTexts = {
       `darf höchstens ${formatNumber(max)} sein: so viel ist versandt und nicht zurückgekommen`,
     refundable_quantity: ({ max }) =>
       `darf höchstens ${formatNumber(max)} sein: so viel ist noch nicht erstattet`,
+    one_required: ({ others }) => `wird gebraucht, oder ${others.join(" oder ")}`,
     refund_named: () => "wird gebraucht, oder Positionen, oder der Versand",
     external_id_ambiguous: ({ count }) =>
       `ist die externe ID von ${formatNumber(count)} Bestellungen; nennen Sie die Verbindung in connectionId`,

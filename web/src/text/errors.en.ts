@@ -310,6 +310,7 @@ export const errors: ErrorTexts = {
     shipped_quantity: ({ max }) =>
       `must be at most ${formatNumber(max)}: so many have shipped and not come back`,
     refundable_quantity: ({ max }) => `must be at most ${formatNumber(max)}: so many have not been refunded`,
+    one_required: ({ others }) => `is required, or ${others.join(" or ")}`,
     refund_named: () => "is needed, or lines, or the shipping",
     external_id_ambiguous: ({ count }) =>
       `is the external id of ${counted(count, "order")}; name its connection in connectionId`,
