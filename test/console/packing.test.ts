@@ -43,7 +43,10 @@ describe("the packing table", () => {
     await alert.getByText("Too many: only 1 of Fineliner. Take it out.").waitFor();
     await scan(page, "ord_00000000000000000000000000");
     await alert.getByText("Another order is open.").waitFor();
-    await scan(page, BARCODE, BARCODE);
+    await scan(page, "999-1", BARCODE); // The second message takes the place of the first one at once.
+    await page.getByText("All goods are in.").waitFor();
+    await page.getByText("Before that: 999-1 is not in this order. Take it out.").waitFor();
+    await scan(page, BARCODE);
     await alert.getByText("Too many: only 1 of Fineliner. Take it out.").waitFor();
     await scan(page, "pack-3");
     await alert.getByText("pack-3 is not a weight.").waitFor();

@@ -201,6 +201,7 @@ export const warehouse: Translated<typeof en> = {
       "{{code}} ist ein Code dieser Bestellung. Wiegt das Paket so viel, tippen Sie {{code}} g.",
     notACarrier: "{{code}} ist keiner dieser Versanddienste. Wählen Sie einen mit seiner Nummer.",
     notTracking: "{{code}} ist keine Sendungsnummer. Das Etikett des Pakets scannen.",
+    before: "Davor: {{text}}",
     orderIsOpen: "Eine andere Bestellung ist offen. Fertig packen oder beiseitelegen.",
     thisOrderIsOpen: "Diese Bestellung ist schon offen.",
     pickListOf_one: "Pickliste von {{name}}: {{count, number}} Bestellung zu packen.",

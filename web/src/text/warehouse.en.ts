@@ -193,6 +193,7 @@ export const warehouse = {
     codeInPlaceOfWeight: "{{code}} is a code of this order. If the parcel weighs that much, type {{code}} g.",
     notACarrier: "{{code}} is none of these carriers. Choose one by its number.",
     notTracking: "{{code}} is not a tracking number. Scan the label of the parcel.",
+    before: "Before that: {{text}}",
     orderIsOpen: "Another order is open. Finish it, or put it aside.",
     thisOrderIsOpen: "This order is open already.",
     pickListOf_one: "Pick list of {{name}}: {{count, number}} order to pack.",

@@ -30,6 +30,7 @@ import {
   linesToPack,
   type OpenPacking,
   openUnits,
+  type Packing,
   unitsInBox,
 } from "./packing.ts";
 import { pickListQuery } from "./queries.ts";
@@ -46,7 +47,7 @@ export function StationPage() {
   const { pickListId, scan: first } = route.useSearch();
   const setFilters = useSetFilters();
   const station = useStation({ first, onPickList: (id) => setFilters({ pickListId: id }) });
-  const { packing, message, number, dropped, isBusy, slip } = station;
+  const { packing, message, unread, number, dropped, isBusy, slip } = station;
   useEffect(() => {
     if (first !== undefined) setFilters({ scan: undefined });
   }, [first, setFilters]);
@@ -54,6 +55,7 @@ export function StationPage() {
   usePrinted(station);
   const textOf = useMessageText();
   const said = message === null ? null : textOf(message);
+  const overlooked = unread.map(textOf).findLast(({ tone, text }) => tone === "bad" && text !== said?.text);
   const [isMuted, toggleSound] = useTone(said?.tone, number);
   return (
     <Page
@@ -87,7 +89,7 @@ export function StationPage() {
       <div className={classes["table"]}>
         <div className={classes["main"]}>
           <ScanField
-            label={t(`station.scan.${packing.step}`)}
+            label={t(`station.scan.${isUnitNext(packing) ? "items" : packing.step}`)}
             round={number}
             isBusy={isBusy}
             onScan={(code, scan = readScan(code)) => station.scan(scan)}
@@ -104,6 +106,11 @@ export function StationPage() {
                 </Button>
               )}
             </Feedback>
+          )}
+          {overlooked !== undefined && (
+            <Text fw={600} c="var(--mantine-color-error)">
+              {t("station.before", { text: overlooked.text })}
+            </Text>
           )}
           {packing.step !== "order" && (
             <>
@@ -127,6 +134,9 @@ export function StationPage() {
     </Page>
   );
 }
+
+/** Whatever the step is, the next scan is a unit that is taken out, or is damaged. */
+const isUnitNext = (packing: Packing): boolean => packing.step !== "order" && packing.next !== "put-in";
 
 /** Escape takes the last step back, as the button says. In a dialog it closes that. */
 function useEscape(undo: () => void): void {

@@ -63,6 +63,8 @@ export type Message =
 export type Station = {
   readonly packing: Packing;
   readonly message: Message | null;
+  /** Messages that were shown too shortly to be read, before the present one. */
+  readonly unread: readonly Message[];
   /** Counts the messages. */
   readonly number: number;
   /** Scans that were not taken, since the one of the message needs something first. */
@@ -86,6 +88,9 @@ export type Station = {
 
 const CARRIER = "carrier";
 const UNDO_MAX = 50;
+/** A person who scans fast has seen a message that stayed for this long. */
+const READ_MS = 3_000;
+const UNREAD_MAX = 10;
 
 /**
  * The packing table. Scans are handled one after the other in their order, however fast they come: while one waits for
@@ -110,10 +115,19 @@ export function useStation({
   /** The tracking number of an attempt that got no response. */
   const sent = useRef<string | null | undefined>(undefined);
   const [drawn, setDrawn] = useState<
-    Pick<Station, "packing" | "message" | "number" | "dropped" | "isBusy" | "slip">
+    Pick<Station, "packing" | "message" | "unread" | "number" | "dropped" | "isBusy" | "slip">
   >({
-    ...{ packing: present.current, message: null, number: 0, dropped: 0, isBusy: false, slip: null },
+    ...{
+      packing: present.current,
+      message: null,
+      unread: [],
+      number: 0,
+      dropped: 0,
+      isBusy: false,
+      slip: null,
+    },
   });
+  const saidAtMs = useRef(0);
 
   const tabs = useOtherTabs({
     openOrderId: () => (present.current.step === "order" ? null : present.current.order.orderId),
@@ -125,10 +139,16 @@ export function useStation({
     },
   });
 
-  const say = (message: Message, dropped = 0) =>
-    setDrawn(({ isBusy, slip, number }) => ({
-      ...{ packing: present.current, message, number: number + 1, dropped, isBusy, slip },
+  const say = (message: Message, dropped = 0) => {
+    const nowMs = Date.now();
+    const isRead = nowMs - saidAtMs.current > READ_MS;
+    saidAtMs.current = nowMs;
+    setDrawn((before) => ({
+      ...before,
+      ...{ packing: present.current, message, number: before.number + 1, dropped },
+      unread: isRead || before.message === null ? [] : [...before.unread, before.message].slice(-UNREAD_MAX),
     }));
+  };
   /** What was scanned for the step that was not taken must not count for another one. */
   const sayAlone = (message: Message) => say(message, line.dropWaiting());
 
