@@ -5,7 +5,7 @@ import {
   toCurl,
   toTypeScript,
   transitionOf,
-} from "../../../web/src/pages/sandbox/code/partner-request.ts";
+} from "../../../web/src/pages/sandbox/partner-request.ts";
 
 const API = "https://orders.example";
 

@@ -1,4 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import type { PossibleTransition } from "../../api/schema.d.ts";
+import type { PartnerRequest } from "./partner-request.ts";
 
 /**
  * A value that lasts as long as the tab, across pages. It is nowhere but in the memory of the page, and signing out
@@ -20,4 +22,16 @@ export function useMemory<Value>(
   const set = (change: (value: Value) => Value) =>
     client.setQueryData<Value>(queryKey, (value) => change(value ?? initial));
   return [data ?? initial, set];
+}
+
+export type TransitionName = PossibleTransition["transition"];
+
+/** What was done to a test order in this tab. */
+export type Step = { readonly name: TransitionName; readonly at: string; readonly request: PartnerRequest };
+
+const STEPS_MAX = 100;
+
+export function useSteps(orderId: string): readonly [readonly Step[], (step: Step) => void] {
+  const [steps, change] = useMemory<readonly Step[]>(["sandbox-steps", orderId], []);
+  return [steps, (step) => change((before) => [...before, step].slice(-STEPS_MAX))];
 }

@@ -35,5 +35,5 @@ export const testOrderRoute = createRoute({
       queryClient.ensureQueryData(connectionQuery(connectionId)),
       queryClient.ensureQueryData(testOrderQuery(connectionId, orderId)),
     ]),
-  component: lazyRouteComponent(() => import("./order/test-order-page.tsx"), "TestOrderPage"),
+  component: lazyRouteComponent(() => import("./test-order-page.tsx"), "TestOrderPage"),
 });

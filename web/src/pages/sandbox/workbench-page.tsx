@@ -35,8 +35,8 @@ import { Pill, StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { connectionQuery } from "../connections/queries.ts";
 import { ConnectionTabs } from "../thing-tabs.tsx";
-import { CodeActions } from "./code/code-actions.tsx";
-import { creationOf } from "./code/partner-request.ts";
+import { CodeActions } from "./code-actions.tsx";
+import { creationOf } from "./partner-request.ts";
 import { exposedProductsQuery, testOrdersQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/sandbox/$connectionId");

@@ -22,8 +22,7 @@ import { TextLink } from "../../ui/link.tsx";
 import { Page, Section } from "../../ui/page.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { deliveryQuery } from "../webhooks/queries.ts";
-import { DiagnosisView } from "./diagnosis-view.tsx";
-import { canDiagnose, useDiagnosis } from "./use-diagnosis.ts";
+import { canDiagnose, DiagnosisView, useDiagnosis } from "./diagnosis.tsx";
 
 const route = getRouteApi("/signed-in/signature-doctor");
 

@@ -3,8 +3,14 @@ import IconHelpCircle from "icon:help-circle";
 import IconStethoscope from "icon:stethoscope";
 import IconX from "icon:x";
 import { Alert, Group, Stack, Text } from "@mantine/core";
+import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
-import type { Diagnosis, Verdict } from "../../../../packages/signature-doctor/diagnose.ts";
+import {
+  type Diagnosis,
+  diagnose,
+  type Evidence,
+  type Verdict,
+} from "../../../../packages/signature-doctor/diagnose.ts";
 import { FINDINGS, type Finding } from "../../../../packages/signature-doctor/finding.ts";
 import { bySeverity } from "../../../../packages/signature-doctor/texts.ts";
 import { formatDuration } from "../../text/format.ts";
@@ -58,4 +64,27 @@ function FindingItem({ finding: { code, values } }: { finding: Finding }) {
       </Text>
     </Group>
   );
+}
+
+/** Whether the browser computes signatures on this page: it must have been loaded over TLS or from this machine. */
+export const canDiagnose = (): boolean => globalThis.isSecureContext;
+
+/** What is wrong with a request. Null until it is known. Nothing but this tab's memory has the evidence. */
+export function useDiagnosis(evidence: Evidence | null): Diagnosis | null {
+  const [diagnosis, setDiagnosis] = useState<Diagnosis | null>(null);
+  // The parts, not the object: that is a new one whenever the page is drawn.
+  const { headers, body, secret, computed, arrival } = evidence ?? {};
+  useEffect(() => {
+    let isCurrent = true;
+    setDiagnosis(null);
+    if (headers === undefined || body === undefined || secret === undefined || !canDiagnose()) return;
+    const given = { headers, body, secret, computed: computed ?? "", arrival: arrival ?? "" };
+    void diagnose(given, new Date()).then((found) => {
+      if (isCurrent) setDiagnosis(found);
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, [headers, body, secret, computed, arrival]);
+  return diagnosis;
 }

@@ -2,7 +2,7 @@ import { Button, Group, Select, Stack, TagsInput, Text, Tooltip, VisuallyHidden 
 import { useQueryClient } from "@tanstack/react-query";
 import type { CSSProperties } from "react";
 import { useTranslation } from "react-i18next";
-import { api, dataOf } from "../../../api/client.ts";
+import { api, dataOf } from "../../api/client.ts";
 import type {
   Connection,
   OrderStatus,
@@ -10,25 +10,18 @@ import type {
   PossibleTransition,
   TestOrder,
   TransitionRequest,
-} from "../../../api/schema.d.ts";
-import { useChange } from "../../../api/use-change.ts";
-import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
-import { filled } from "../../../ui/form/use-api-form.ts";
-import { Section } from "../../../ui/page.tsx";
-import { Pill } from "../../../ui/status-badge.tsx";
-import { ShipFields, type ShipValues } from "../../orders/actions/ship-fields.tsx";
-import { CodeActions } from "../code/code-actions.tsx";
-import { transitionOf } from "../code/partner-request.ts";
-import { testOrderQuery } from "../queries.ts";
-import classes from "./lifecycle-section.module.css";
-import list from "./list.module.css";
-import {
-  type ApplyTransition,
-  sentenceId,
-  type TransitionName,
-  useSteps,
-  useTransitionText,
-} from "./transition-text.ts";
+} from "../../api/schema.d.ts";
+import { useChange } from "../../api/use-change.ts";
+import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
+import { filled } from "../../ui/form/use-api-form.ts";
+import { Section } from "../../ui/page.tsx";
+import { Pill } from "../../ui/status-badge.tsx";
+import { ShipFields, type ShipValues } from "../orders/actions/ship-fields.tsx";
+import { CodeActions } from "./code-actions.tsx";
+import { type TransitionName, useSteps } from "./memory.ts";
+import { transitionOf } from "./partner-request.ts";
+import { testOrderQuery } from "./queries.ts";
+import classes from "./test-order.module.css";
 
 type Props = {
   readonly connection: Connection;
@@ -209,9 +202,9 @@ type TransitionListProps = {
 function TransitionList({ connection, testOrder, mayChange, apply }: TransitionListProps) {
   const { t } = useTranslation();
   return (
-    <ul className={list["list"]} aria-label={t("sandbox.transitionsTitle")}>
+    <ul className={classes["list"]} aria-label={t("sandbox.transitionsTitle")}>
       {testOrder.transitions.map((transition) => (
-        <li key={transition.transition} className={list["item"]}>
+        <li key={transition.transition} className={classes["item"]}>
           <Sentence transition={transition} />
           <Group gap={4} wrap="nowrap">
             {mayChange && transition.isPossible && (
@@ -350,3 +343,30 @@ function ReturnOptions({ order, apply }: TransitionOptionsProps) {
     />
   );
 }
+
+/** Applies a transition; returns the order as it is afterwards. */
+type ApplyTransition = (body: TransitionRequest) => Promise<TestOrder>;
+
+/** The rules of the sandbox. Another one is shown in the service's own words. */
+const RULES = [
+  "order_on_hold",
+  "unshipped_lines",
+  "order_settled",
+  "no_shipment_out",
+  "nothing_to_ship",
+] as const;
+
+/** What a transition does now, or why it is not possible. */
+function useTransitionText(): (transition: PossibleTransition) => string {
+  const { t } = useTranslation();
+  return ({ transition, rule, detail, changes }) => {
+    if (rule !== null) {
+      const known = RULES.find((each) => each === rule);
+      return known === undefined ? (detail ?? rule) : t(`sandbox.rules.${known}`);
+    }
+    return changes ? t(`sandbox.effects.${transition}`) : t("sandbox.noChange");
+  };
+}
+
+/** The id of the sentence about a transition, which describes its button. */
+const sentenceId = (transition: TransitionName): string => `transition-${transition}`;

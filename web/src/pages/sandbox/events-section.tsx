@@ -9,24 +9,23 @@ import type {
   OrderEvent,
   OrderEventDelivery,
   PartnerOrder,
-} from "../../../api/schema.d.ts";
-import { useLiveQueries } from "../../../api/updates.ts";
-import { paths } from "../../../paths.ts";
-import { formatNumber, headerText } from "../../../text/format.ts";
-import { TextLink } from "../../../ui/link.tsx";
-import { Section } from "../../../ui/page.tsx";
-import { ProblemMessage } from "../../../ui/problem-message.tsx";
-import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
-import { Time } from "../../../ui/time.tsx";
-import { DiagnosisView } from "../../signatures/diagnosis-view.tsx";
-import { canDiagnose, useDiagnosis } from "../../signatures/use-diagnosis.ts";
-import { CreateEndpoint } from "../../webhooks/endpoints/create-endpoint.tsx";
-import { outcomesDueInMs } from "../../webhooks/filter-values.ts";
-import { endpointName } from "../../webhooks/owner.tsx";
-import { deliveryQuery } from "../../webhooks/queries.ts";
-import { useMemory } from "../memory.ts";
-import { orderDeliveriesQuery, orderEventsQuery, testOrderQuery } from "../queries.ts";
-import classes from "./list.module.css";
+} from "../../api/schema.d.ts";
+import { useLiveQueries } from "../../api/updates.ts";
+import { paths } from "../../paths.ts";
+import { formatNumber, headerText } from "../../text/format.ts";
+import { TextLink } from "../../ui/link.tsx";
+import { Section } from "../../ui/page.tsx";
+import { ProblemMessage } from "../../ui/problem-message.tsx";
+import { Pill, StatusBadge } from "../../ui/status-badge.tsx";
+import { Time } from "../../ui/time.tsx";
+import { canDiagnose, DiagnosisView, useDiagnosis } from "../signatures/diagnosis.tsx";
+import { CreateEndpoint } from "../webhooks/endpoints/create-endpoint.tsx";
+import { outcomesDueInMs } from "../webhooks/filter-values.ts";
+import { endpointName } from "../webhooks/owner.tsx";
+import { deliveryQuery } from "../webhooks/queries.ts";
+import { useMemory } from "./memory.ts";
+import { orderDeliveriesQuery, orderEventsQuery, testOrderQuery } from "./queries.ts";
+import classes from "./test-order.module.css";
 
 type Props = { readonly connectionId: string; readonly order: PartnerOrder };
 
