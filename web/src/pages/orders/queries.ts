@@ -46,3 +46,11 @@ export const orderDeliveriesQuery = ({ connectionId, id }: Order) =>
 /** What the endpoints have accepted of the order. */
 export const orderProgressQuery = ({ id }: Order) =>
   read("/api/orders/{id}/events", { params: { path: { id }, query: { limit: 1 } } });
+
+/** Orders in review, those that wait longest first. */
+export const reviewQuery = (cursor: string | undefined) =>
+  read("/api/orders", {
+    params: {
+      query: { status: "PROCESSING", sort: "oldest", limit: 25, ...(cursor !== undefined && { cursor }) },
+    },
+  });

@@ -16,7 +16,7 @@ import { Crumbs } from "../../ui/page.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { connectionQuery } from "../connections/queries.ts";
-import { merchantQuery } from "../merchants/queries.ts";
+import { merchantQuery, merchantsQuery } from "../merchants/queries.ts";
 import { MerchantTabs } from "../thing-tabs.tsx";
 import { ExposureBar } from "./exposure-bar.tsx";
 import { CreateProduct } from "./product-form.tsx";
@@ -256,6 +256,28 @@ function ExposureFilter({ merchantId, set, ...filter }: Props) {
       searchable
       clearable
       comboboxProps={{ withinPortal: true }}
+    />
+  );
+}
+
+const chooseRoute = getRouteApi("/signed-in/products");
+
+/** Whose products? */
+export function ChooseMerchantPage() {
+  const { t } = useTranslation();
+  const { cursor } = chooseRoute.useSearch();
+  return (
+    <ListPage
+      title={t("products.title")}
+      about={t("products.choose")}
+      query={merchantsQuery({ cursor })}
+      rowKey={({ id }) => id}
+      rowTo={({ id }) => paths.merchantProducts(id)}
+      empty={t("products.chooseEmpty")}
+      columns={[
+        { name: t("products.merchant"), cell: ({ name }) => name, isLong: true },
+        { name: t("merchants.email"), cell: ({ accountEmail }) => accountEmail, isName: true },
+      ]}
     />
   );
 }

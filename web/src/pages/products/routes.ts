@@ -38,7 +38,7 @@ export const productsRoute = createRoute({
     if (merchant !== undefined && other === undefined && nextCursor === null && cursor === undefined)
       throw redirect({ to: paths.merchantProducts(merchant.id), replace: true } as never); // `paths` makes complete addresses.
   },
-  component: lazyRouteComponent(() => import("./choose-merchant-page.tsx"), "ChooseMerchantPage"),
+  component: lazyRouteComponent(() => import("./products-page.tsx"), "ChooseMerchantPage"),
 });
 
 export const merchantProductsRoute = createRoute({

@@ -20,8 +20,7 @@ import { OrderActions } from "../orders/actions/order-actions.tsx";
 import { OrderAddress, OrderNote } from "../orders/order/details.tsx";
 import { WhyInReview } from "../orders/order/holds.tsx";
 import { OrderLines } from "../orders/order/lines.tsx";
-import { orderQuery } from "../orders/queries.ts";
-import { reviewQuery } from "./queries.ts";
+import { orderQuery, reviewQuery } from "../orders/queries.ts";
 import classes from "./review-page.module.css";
 
 const route = getRouteApi("/signed-in/review");

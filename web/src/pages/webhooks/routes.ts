@@ -92,7 +92,7 @@ export const allDeliveriesRoute = createRoute({
   validateSearch: allDeliveriesSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ deps }) => void queryClient.prefetchQuery(allDeliveriesQuery(deps)),
-  component: lazyRouteComponent(() => import("./deliveries/all-deliveries-page.tsx"), "AllDeliveriesPage"),
+  component: lazyRouteComponent(() => import("./deliveries/deliveries-page.tsx"), "AllDeliveriesPage"),
 });
 
 export const deliveryRoutes = (

@@ -5,7 +5,15 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useId } from "react";
 import { useTranslation } from "react-i18next";
 import { useHasRole } from "../../../api/me.ts";
-import type { FailedPayment, Hold, NeededProduct, Order, OrderActionName } from "../../../api/schema.d.ts";
+import type {
+  Connection,
+  FailedPayment,
+  Hold,
+  Money,
+  NeededProduct,
+  Order,
+  OrderActionName,
+} from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { countryName, formatMoney, formatNumber, formatWeight } from "../../../text/format.ts";
 import { useActor, useDeclineReason, useHoldReason } from "../../../text/words.ts";
@@ -15,7 +23,6 @@ import { DueTime, Time } from "../../../ui/time.tsx";
 import { connectionQuery } from "../../connections/queries.ts";
 import { merchantQuery } from "../../merchants/queries.ts";
 import { ChangeCreditLimit, RecordPayment } from "../../money/payment-actions.tsx";
-import { reviewReasons } from "../../review/review-reasons.ts";
 import { OrderActions } from "../actions/order-actions.tsx";
 import classes from "./order.module.css";
 
@@ -368,4 +375,39 @@ export function WhyInReview({ order, children }: Props & { children?: ReactNode 
       ))}
     </Box>
   );
+}
+
+type ReviewReason =
+  | { readonly rule: "quantity"; readonly units: number; readonly limit: number }
+  | { readonly rule: "value"; readonly value: Money; readonly limit: Money }
+  | { readonly rule: "country"; readonly countryCode: string };
+
+/** Compares amounts of one currency without losing a cent: both have its number of decimals, or are padded to four. */
+const isMore = (one: Money, other: Money): boolean => minor(one) > minor(other);
+
+function minor({ amount }: Money): bigint {
+  const [whole = "0", decimals = ""] = amount.split(".");
+  return BigInt(`${whole}${decimals.padEnd(4, "0")}`);
+}
+
+/**
+ * Which rules of the connection's review policy an order exceeds. It repeats `needsReview` of the service
+ * (src/merchants/connection.ts) for display. Empty if a limit of the service itself was exceeded, or if the policy
+ * has changed since.
+ */
+function reviewReasons(
+  { lines, goods, shippingAddress }: Pick<Order, "lines" | "goods" | "shippingAddress">,
+  { reviewPolicy: policy }: Pick<Connection, "reviewPolicy">,
+): readonly ReviewReason[] {
+  const units = lines.reduce((sum, { quantity }) => sum + quantity, 0);
+  const { countryCode } = shippingAddress;
+  const reasons: ReviewReason[] = [];
+  if (policy === null) return reasons;
+  const { maxQuantity, maxOrderValue, countries } = policy;
+  if (maxQuantity !== null && units > maxQuantity)
+    reasons.push({ rule: "quantity", units, limit: maxQuantity });
+  if (goods !== null && maxOrderValue !== null && isMore(goods, maxOrderValue))
+    reasons.push({ rule: "value", value: goods, limit: maxOrderValue });
+  if (countries !== null && !countries.includes(countryCode)) reasons.push({ rule: "country", countryCode });
+  return reasons;
 }

@@ -1,16 +1,17 @@
-import { Grid, Group, Stack, Text, Textarea } from "@mantine/core";
+import { Divider, Grid, Group, Stack, Text, Textarea } from "@mantine/core";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
 import { useHasRole } from "../../../api/me.ts";
-import type { Order, TimelineEntry } from "../../../api/schema.d.ts";
+import type { Money as MoneyValue, Order, TimelineEntry } from "../../../api/schema.d.ts";
 import { useLiveQueries } from "../../../api/updates.ts";
 import { paths } from "../../../paths.ts";
 import { formatMoney, formatNumber } from "../../../text/format.ts";
-import { OPERATIONS, useActor, useHoldReason } from "../../../text/words.ts";
+import { OPERATIONS, useActor, useDeclineReason, useHoldReason } from "../../../text/words.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import { Below, DataTable } from "../../../ui/list/data-table.tsx";
+import { Money } from "../../../ui/money.tsx";
 import { Crumbs, Page, Section } from "../../../ui/page.tsx";
 import { ProblemMessage } from "../../../ui/problem-message.tsx";
 import { Pill, StatusBadge } from "../../../ui/status-badge.tsx";
@@ -20,10 +21,10 @@ import { endpointName } from "../../webhooks/owner.tsx";
 import { ownerEndpointsQuery } from "../../webhooks/queries.ts";
 import { OrderActions } from "../actions/order-actions.tsx";
 import { orderDeliveriesQuery, orderProgressQuery, orderQuery } from "../queries.ts";
+import { type ChargeLine, chargeLines } from "./charge-lines.ts";
 import { OrderAddress, OrderDetails, OrderNote } from "./details.tsx";
 import { actionsInBoxes, OrderHolds } from "./holds.tsx";
 import { OrderLines } from "./lines.tsx";
-import { OrderMoney } from "./money.tsx";
 import classes from "./order.module.css";
 import { OrderReturns, OrderShipments } from "./shipments.tsx";
 
@@ -244,3 +245,72 @@ function Entry({ entry, order }: EntryProps) {
     </li>
   );
 }
+
+/** What the order costs the merchant: each charge and refund once, and what they come to. */
+function OrderMoney({ order }: { order: Order }) {
+  const { t } = useTranslation();
+  const { goods, totals } = order;
+  // Partners do not see the merchant's money.
+  if (goods === null || totals === null) return null;
+  const lines = chargeLines(order);
+  return (
+    <Section title={t("order.money")}>
+      <Stack gap={6}>
+        <Sum name={t("orders.goods")} amount={goods} />
+        {lines.map((line) => (
+          <Line key={line.id} line={line} />
+        ))}
+        {lines.length > 0 && (
+          <>
+            <Divider my={2} />
+            <Sum name={t("order.charged")} amount={totals.charged} />
+            {lines.some(({ kind }) => kind === "refund") && (
+              <Sum name={t("order.refundedSum")} amount={negative(totals.refunded)} />
+            )}
+            <Sum name={t("order.net")} amount={totals.net} isMain />
+          </>
+        )}
+      </Stack>
+    </Section>
+  );
+}
+
+type SumProps = { readonly name: string; readonly amount: MoneyValue; readonly isMain?: boolean };
+
+const Sum = ({ name, amount, isMain = false }: SumProps) => (
+  <div className={classes["row"]}>
+    <Text size="sm" fw={isMain ? 600 : 400}>
+      {name}
+    </Text>
+    <Text size="sm" fw={isMain ? 600 : 400}>
+      <Money of={amount} />
+    </Text>
+  </div>
+);
+
+function Line({ line: { kind, amount, status, failureReason, attempts, refund } }: { line: ChargeLine }) {
+  const { t } = useTranslation();
+  const declineReason = useDeclineReason();
+  const notes = [
+    refund !== null && `${t(`refundReasons.${refund.reason}`)} · ${refund.reference}`,
+    failureReason !== null && declineReason(failureReason),
+    attempts > 1 && t("order.attemptsOf", { number: formatNumber(attempts) }),
+  ].filter(Boolean);
+  return (
+    <div className={classes["row"]}>
+      <Text size="sm" c="dimmed" component="div" miw={0} style={{ overflowWrap: "anywhere" }}>
+        {t(`chargeKinds.${kind}`)} <StatusBadge of="charge" status={status} />
+        {notes.length > 0 && <Text size="xs">{notes.join(" · ")}</Text>}
+      </Text>
+      <Text size="sm">
+        <Money of={kind === "refund" ? negative(amount) : amount} />
+      </Text>
+    </div>
+  );
+}
+
+/** Money that goes back. Nothing has no sign. */
+const negative = ({ amount, currency }: MoneyValue): MoneyValue => ({
+  amount: /^[0.]+$/.test(amount) ? amount : `-${amount}`,
+  currency,
+});

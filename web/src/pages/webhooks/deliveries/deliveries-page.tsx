@@ -1,16 +1,26 @@
 import { Select, Stack, TextInput } from "@mantine/core";
-import { useParams, useSearch } from "@tanstack/react-router";
+import { getRouteApi, useParams, useSearch } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
+import type { DeliveryOfOwner } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { endOf, startOf } from "../../../text/format.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
+import type { Column } from "../../../ui/list/data-table.tsx";
 import { DayFilter, Filters, FlagFilter, SearchFilter, SelectFilter } from "../../../ui/list/filters.tsx";
 import { Crumbs } from "../../../ui/page.tsx";
 import { ConnectionTabs } from "../../thing-tabs.tsx";
-import { EVENT_TYPES } from "../filter-values.ts";
-import { type OwnerKind, ownerKindOf, ownerRoute, useOwnerName } from "../owner.tsx";
-import { type DeliveryFilters, deliveriesQuery, type DeliveryFilters as Search } from "../queries.ts";
+import { ALL_EVENT_TYPES, EVENT_TYPES } from "../filter-values.ts";
+import {
+  OwnerCell,
+  OwnerFilter,
+  type OwnerKind,
+  ownerKindOf,
+  ownerOf,
+  ownerRoute,
+  useOwnerName,
+} from "../owner.tsx";
+import { allDeliveriesQuery, deliveriesQuery, type DeliveryFilters as Search } from "../queries.ts";
 import { useDeliveryColumns } from "./delivery-columns.tsx";
 import { DeliveryList } from "./delivery-list.tsx";
 
@@ -77,7 +87,7 @@ function FilterFields({ kind }: { kind: OwnerKind }) {
   );
 }
 
-type Props = { readonly ownerId: string; readonly filters: DeliveryFilters };
+type Props = { readonly ownerId: string; readonly filters: Search };
 
 const RESENT_STATUSES = ["failed", "succeeded", "pending"] as const;
 const DAY_MS = 86_400_000;
@@ -139,5 +149,57 @@ function ResendPeriod({ ownerId, filters }: Props) {
         )
       }
     />
+  );
+}
+
+const allRoute = getRouteApi("/signed-in/deliveries");
+
+/** The deliveries of all owners that the person sees. */
+export function AllDeliveriesPage() {
+  const { t } = useTranslation();
+  const search = allRoute.useSearch();
+  const isFiltered = Object.keys(search).length > 0;
+  const [event, ...others] = useDeliveryColumns();
+  const owner: Column<DeliveryOfOwner> = {
+    name: t("endpoints.owner"),
+    cell: (delivery) => <OwnerCell of={delivery} />,
+    isName: true,
+    drop: 3,
+    phone: "below",
+  };
+  return (
+    <DeliveryList
+      about={t("deliveries.aboutAll")}
+      query={allDeliveriesQuery(search)}
+      filters={<AllDeliveriesFilters />}
+      ownerId={undefined}
+      ownerOf={ownerOf}
+      empty={isFiltered ? t("deliveries.emptyFiltered") : t("deliveries.empty")}
+      columns={event === undefined ? [] : [event, owner, ...others]}
+    />
+  );
+}
+
+function AllDeliveriesFilters() {
+  const { t } = useTranslation();
+  const { status, eventType, owner, since, until } = allRoute.useSearch();
+  return (
+    <Filters>
+      <OwnerFilter value={owner} />
+      <SelectFilter
+        label={t("deliveries.status")}
+        name="status"
+        value={status}
+        options={STATUSES.map((value) => ({ value, label: t(`status.delivery.${value}`) }))}
+      />
+      <SelectFilter
+        label={t("deliveries.event")}
+        name="eventType"
+        value={eventType}
+        options={ALL_EVENT_TYPES.map((value) => ({ value, label: value }))}
+      />
+      <DayFilter label={t("audit.from")} name="since" value={since} />
+      <DayFilter label={t("audit.to")} name="until" value={until} />
+    </Filters>
   );
 }
