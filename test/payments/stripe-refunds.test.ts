@@ -2,6 +2,12 @@ import { describe, expect, it } from "vitest";
 import { placeOrder } from "../support/builders.ts";
 import { cancelOrder } from "../support/orders.ts";
 import { balanceOf, moves, processDuePayments } from "../support/payments.ts";
+import {
+  expectRejected,
+  operationApplied,
+  placeAcceptedOrder,
+  requestOperation,
+} from "../support/real-orders.ts";
 import { intentsOf, methodPath, processStripe, startWorld, type World } from "../support/stripe-world.ts";
 
 describe("a refund through Stripe", () => {
@@ -47,6 +53,29 @@ describe("a refund through Stripe", () => {
       "refund 1 succeeded",
       "refund 1 succeeded",
     ]);
+  });
+
+  it("of canceled lines is made once though its response is lost, and a cancel returns the rest", async () => {
+    const world = await startWorld();
+    const { test, partner, stripe } = world;
+    const placed = await placeAcceptedOrder(test, partner, {
+      lines: [{ productId: partner.productIds[0], quantity: 3 }],
+    });
+    const cancelTwo = () =>
+      requestOperation(test, placed.id, "cancel-lines", {
+        ...{ lines: [{ lineId: placed.lines[0].id, quantity: 2 }], reason: "damaged", reference: "two" },
+      });
+    expectRejected(await cancelTwo(), "goods_unpaid", "cancelLines");
+    await processStripe(test);
+    expect((await cancelTwo()).status).toBe(200);
+    stripe.troubles.push("hangUpAfter");
+    await processStripe(test);
+    expect((await cancelTwo()).status).toBe(200);
+    test.clock.advance({ hours: 1 });
+    await processStripe(test);
+    await operationApplied(test, placed.id, "cancel");
+    await processStripe(test);
+    expect([...stripe.refunds.values()].map(({ amount }) => amount)).toEqual([2_000, 1_000]);
   });
 
   it("that Stripe made before it failed is found", async () => {
