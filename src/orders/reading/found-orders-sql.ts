@@ -43,7 +43,7 @@ export async function listFoundOrders(
   // A word that many orders have fills the page here, and its index entries need not all be read and sorted. One that a hundredth
   // has fills it further on: that takes a third of the time of its entries.
   let next = await read(amongNext(filter, words, NEXT_MAX), words.patterns);
-  if (next.length > (2 * position.limit) / FURTHER && next.length <= position.limit)
+  if (next.length > position.limit / FURTHER && next.length <= position.limit)
     next = await read(amongNext(filter, words, FURTHER * NEXT_MAX), words.patterns);
   const isFull = next.length > position.limit;
   const indexed = isFull ? [] : await read(byWords(filter), [queryOf(words, filter)], readByWords);
@@ -56,7 +56,7 @@ export async function listFoundOrders(
 const FOUND_MAX = 10_000;
 /** Orders whose words are compared one by one, which also finds parts within words. */
 const NEXT_MAX = 5_000;
-/** So many times as many are compared if their share among the next ones would fill the page twice then. */
+/** So many times as many are compared if their share among the next ones would fill the page then. */
 const FURTHER = 10;
 const UNION = "\n        union";
 
