@@ -81,8 +81,8 @@ export function DataTable<Row>({
 }: Props<Row>) {
   const open = useOpenRow();
   const ends = [rows[0], rows.at(-1)].map((row) => row !== undefined && rowKey(row));
-  const frame = useColumnsThatFit(label, `${columns.map(({ name }) => name)} ${rows.length} ${ends}`);
   const widths = widthsOf(columns);
+  const frame = useColumnsThatFit(label, `${columns.map(({ name }) => name)} ${rows.length} ${ends}`, widths);
   const attributes = columns.map((column, index) => attributesOf(column, index, columns));
   return (
     <div className={classes["frame"]} {...frame}>
@@ -160,8 +160,10 @@ const SortButton = ({ name, sort: { direction, toggle } }: { name: string; sort:
   </button>
 );
 
+type Width = { readonly width: string } | undefined;
+
 /** The columns of long texts share the room that the others leave: at first by their kind, and then by their texts. */
-function widthsOf<Row>(columns: readonly Column<Row>[]): readonly ({ width: string } | undefined)[] {
+function widthsOf<Row>(columns: readonly Column<Row>[]): readonly Width[] {
   const shares = columns.map(({ isLong, isName }) => (isLong ? 2 : isName ? 1 : 0));
   const all = shares.reduce<number>((sum, share) => sum + share, 0);
   return shares.map((share) => (share === 0 ? undefined : { width: `${(100 * share) / all}%` }));
@@ -174,7 +176,7 @@ const DROPS = 5;
  * Leaves out columns by their priority until the table fits into its frame. What fits depends on the texts, their language and
  * the font, so it is measured. A table that is too wide without them can have the focus, so that the arrow keys move it sideways.
  */
-function useColumnsThatFit(label: string, content: string) {
+function useColumnsThatFit(label: string, content: string, widths: readonly Width[]) {
   const { t } = useTranslation();
   const ref = useRef<HTMLDivElement>(null);
   const [isWider, setWider] = useState(false);
@@ -184,6 +186,10 @@ function useColumnsThatFit(label: string, content: string) {
     const table = frame?.firstElementChild;
     if (frame == null || !(table instanceof HTMLElement)) return;
     const isTooWide = (): boolean => table.scrollWidth > frame.clientWidth;
+    // What was shared before belongs to another width: the same width always has the same columns.
+    const shares = widths.filter((width) => width !== undefined);
+    for (const [index, head] of table.querySelectorAll<HTMLElement>("th[data-room]").entries())
+      head.style.width = shares[index]?.width ?? "";
     let dropped = 0;
     do table.dataset["dropped"] = String(dropped);
     while (isTooWide() && ++dropped <= DROPS);

@@ -186,9 +186,10 @@ const Empty = ({ children }: { children: ReactNode }) => (
 function RowsSkeleton() {
   const { t } = useTranslation();
   return (
-    <Stack gap="xs" role="status" aria-label={t("ui.loading")}>
-      {Array.from({ length: 8 }, (_, index) => (
-        <Skeleton key={index} height={32} />
+    // As high as the rows that follow.
+    <Stack gap={28} py="sm" role="status" aria-label={t("ui.loading")}>
+      {Array.from({ length: 12 }, (_, index) => (
+        <Skeleton key={index} height={12} />
       ))}
     </Stack>
   );
