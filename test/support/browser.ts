@@ -168,7 +168,7 @@ export async function take(page: Page, { width, scheme }: FullLook): Promise<voi
 
 /**
  * What is cut on a page at its present width, as sentences: pills, buttons and texts that are larger than their boxes or reach
- * out of them, tables that hide a column, and a page that is wider than the screen. A text that ends in an ellipsis is not cut.
+ * out of them or lie on each other, tables that hide a column, and a page that is wider than the screen. A text that ends in an ellipsis is not cut.
  */
 export const cutOn = (page: Page): Promise<string[]> => page.evaluate(CUT);
 
@@ -180,7 +180,7 @@ const CUT = `(async () => {
   let before;
   do {
     before = dropped();
-    await frames(4);
+    await frames(2);
   } while (dropped() !== before); // Tables have chosen their columns.
   const found = [];
   // What screen readers alone read is not shown, such as the head of a list on a phone.
@@ -193,18 +193,39 @@ const CUT = `(async () => {
   const add = (what, element) => found.push(what + ": " + element.outerHTML.slice(0, 160));
   const root = document.documentElement;
   if (root.scrollWidth > root.clientWidth) add("the page is wider than the screen", root);
+  // What an element around it cuts, such as the cell of a list. A text may end in an ellipsis there, also one that is a button; a pill may not.
+  const isCutBeside = (element, start = "left", end = "right") => {
+    const inner = element.getBoundingClientRect();
+    for (let each = element.parentElement; each.matches("main *"); each = each.parentElement) {
+      const outer = each.getBoundingClientRect();
+      const cuts = getComputedStyle(each).overflowX !== "visible";
+      if (cuts && (inner[start] < outer[start] - 1 || inner[end] > outer[end] + 1)) return true;
+    }
+    return false;
+  };
+  const isWhole = (element) => !isCutBeside(element) && !isCutBeside(element, "top", "bottom");
+  const boxes = [];
   for (const element of document.querySelectorAll("main [data-tone], main button, main a, main th")) {
     if (!isShown(element)) continue;
-    if (element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0 && !element.closest("[data-ellipsis]")) {
-      const { textOverflow } = getComputedStyle(element);
-      if (textOverflow !== "ellipsis") add("cut", element);
-    }
+    const isText = !element.matches("[data-tone], .mantine-Button-root");
+    const isWider = element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0;
+    if (isWider && !(isText && getComputedStyle(element).textOverflow === "ellipsis")) add("cut", element);
+    if (!isText && isCutBeside(element)) add("cut by what is around it", element);
     const cell = element.closest("td, th");
-    if (cell !== null && element.matches("[data-tone], button")) {
+    if (cell !== null && !isText) {
       const [inner, outer] = [element, cell].map((each) => each.getBoundingClientRect());
       if (inner.right > outer.right + 1 || inner.left < outer.left - 1) add("reaches out of its cell", element);
     }
+    if (!element.matches("th")) boxes.push({ element, of: element.getBoundingClientRect() });
   }
+  for (const [index, { element, of: one }] of boxes.entries())
+    for (const { element: next, of: other } of boxes.slice(index + 1)) {
+      const isApart =
+        Math.min(one.right, other.right) - Math.max(one.left, other.left) < 2 ||
+        Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) < 2;
+      if (!isApart && !element.contains(next) && isWhole(element) && isWhole(next))
+        add("lies on " + next.outerHTML.slice(0, 80), element);
+    }
   for (const table of document.querySelectorAll("main table")) {
     const frame = table.parentElement;
     if (frame.scrollWidth > frame.clientWidth + 1) add("a table is wider than its place", table);

@@ -22,9 +22,26 @@ let world: World & Floor;
 beforeAll(async () => {
   const started = await startWorld();
   world = { ...started, ...(await openFloor(started)) };
+  await giveLongNames(world);
   if (FOLDER !== undefined) await mkdir(FOLDER, { recursive: true });
 });
 afterAll(() => world.close());
+
+/** Names that people have, which begin as the headings do. */
+async function giveLongNames({ service, partner, facilityId }: World & Floor): Promise<void> {
+  const names = {
+    [`merchants/${partner.merchantId}`]:
+      "Merchant Rindfleischetikettierungsüberwachungsgesellschaft mbH & Co. KG",
+    [`connections/${partner.connectionId}`]: "Partner شركة الخليج العربي للتجارة والتوزيع المحدودة",
+    [`facilities/${facilityId}`]: "Hall one, Logistikzentrum Hellschen-Heringsand-Unterschaar (株式会社)",
+    [`products/${partner.productIds[1]}`]:
+      "Edelstahl-Isolierkanne mit doppelwandiger Vakuumisolierung, 1,5 Liter",
+  };
+  for (const [path, name] of Object.entries(names)) {
+    const { status, body } = await service.backOffice.request("PATCH", `/api/${path}`, { body: { name } });
+    expect(status, JSON.stringify(body)).toBe(200);
+  }
+}
 
 /** Two looks cover both widths and both schemes. Parts that pages share are seen in both. */
 const LOOKS: readonly FullLook[] =
