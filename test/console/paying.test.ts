@@ -38,25 +38,31 @@ describe("the account of a merchant that owes", () => {
     await section.getByText("€30.00").waitFor();
     await section.getByText("2 orders wait for €20.00. Pay €15.00 and they continue.").waitFor();
     await section.getByText("Ask the operator where to pay").waitFor();
-    expect(await own.getByRole("button", { name: "Bank details" }).count()).toBe(0);
+    expect(await own.getByRole("button", { name: "Bank details", exact: true }).count()).toBe(0);
 
     const page = await world.open(world.people.operator);
     await visit(page, account, "Account of Merchant");
-    await page.getByRole("button", { name: "Bank details" }).click();
+    await page.getByRole("button", { name: "Bank details", exact: true }).click();
     const dialog = page.getByRole("dialog", { name: "Bank details" });
     await dialog.getByLabel("Account holder").fill("Fulfilment Ltd");
     await dialog.getByLabel("IBAN or account number").fill("DE75 5121 0800 1245 1261 98");
-    await dialog.getByRole("button", { name: "Bank details" }).click();
+    await dialog.getByRole("button", { name: "Bank details", exact: true }).click();
     await dialog.getByText("is not a valid IBAN").first().waitFor();
     expect(await findingsOf(page), "the dialog").toEqual([]);
     await dialog.getByLabel("IBAN or account number").fill("DE75 5121 0800 1245 1261 99");
-    await dialog.getByRole("button", { name: "Bank details" }).click();
+    await dialog.getByRole("button", { name: "Bank details", exact: true }).click();
     await page.getByText("The bank details are set.").waitFor();
 
     await own.reload();
     await section.getByText("DE75512108001245126199").waitFor();
     await section.getByText(poor.merchantId).waitFor();
     expect(await findingsOf(own), "the account").toEqual([]);
+
+    await page.getByRole("button", { name: "Remove bank details" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove bank details" }).click();
+    await page.getByText("The bank details are removed.").waitFor();
+    await own.reload();
+    await section.getByText("Ask the operator where to pay").waitFor();
   });
 
   it("groups declined payments by merchant, and retries all of them by one request", async () => {

@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
 import {
   cancelOf,
+  certificationOf,
   creationOf,
+  faultOf,
   toCurl,
   toTypeScript,
   transitionOf,
@@ -35,6 +37,14 @@ it("a creation leaves out what has no value, and needs a key only without an id 
 
 it("an id in the path is encoded", () =>
   expect(cancelOf("a/b ?").path).toBe("/v1/orders/a%2Fb%20%3F/cancel"));
+
+it("a fault and a certification are requests of the test API", () => {
+  expect(faultOf("a/b")).toMatchObject({ path: "/v1/test/orders/a%2Fb/delivery-faults", method: "POST" });
+  expect(certificationOf("whe_1")).toMatchObject({
+    path: "/v1/test/certifications",
+    body: { endpointId: "whe_1" },
+  });
+});
 
 it("a shell replaces nothing in a body", () => {
   const request = transitionOf("test_1", { transition: "hold", ...{ reasons: ['it\'s $HOME `id` \\ "x"'] } });

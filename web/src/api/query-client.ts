@@ -22,7 +22,7 @@ export const queryClient = new QueryClient({
       // In a browser that is offline, requests fail at once. By default, they would wait.
       networkMode: "always",
       refetchOnReconnect: true,
-      retry: (failures, error) => isPassing(error) && failures < RETRIES_MAX,
+      retry: (failures, error) => isPassing(error) && failures < RETRIES_MAX && navigator.onLine,
     },
     mutations: { retry: false, networkMode: "always" },
   },

@@ -396,6 +396,38 @@ export const errors: ErrorTexts = {
     },
     check_digit: () => "hat eine falsche Prüfziffer",
   },
+  checks: {
+    challenge:
+      "Testbestellungen und Fehler gehen nur an einen Empfänger, dessen Inhaber sie will, und nie an Fremde. Beantworten Sie ein webhook.ping mit data.certification mit 200 und dem JSON von webhooks.answer des SDK, oder berechnen Sie es, wie es die Seite Zertifizierung zeigt.",
+    valid:
+      "Ein Ereignis, das nicht angenommen wird, wird tagelang wiederholt, und die späteren seiner Bestellung warten darauf. Prüfen Sie die Signatur über den rohen Inhalt, speichern Sie das Ereignis, und antworten Sie binnen 15 Sekunden mit 200.",
+    "wrong-signature":
+      "Sonst könnte jeder, der die Adresse kennt, Sendungen und Stornos melden, die es nie gab. Vergleichen Sie webhook-signature vor allem anderen, und antworten Sie mit 401, wenn sie nicht passt.",
+    "stale-timestamp":
+      "Sonst ließe sich eine Anfrage, die einmal aufgezeichnet wurde, jederzeit wieder senden. Antworten Sie mit 401, wenn webhook-timestamp mehr als fünf Minuten von jetzt entfernt ist.",
+    duplicate:
+      "Ereignisse kommen mindestens einmal. Wird eines beim zweiten Mal abgelehnt, kommt es immer wieder. Merken Sie sich jede webhook-id, und antworten Sie beim zweiten Mal mit 200, ohne etwas zu tun.",
+    "two-at-once":
+      "Eine Wiederholung kann ankommen, während die erste Anfrage noch läuft. Lassen Sie eine Unique-Bedingung auf webhook-id entscheiden, welche von beiden handelt, und antworten Sie beiden mit 200.",
+    reordered:
+      "Nach einer erneuten Zustellung oder einem Ausfall können Ereignisse einer Bestellung in anderer Reihenfolge ankommen. Merken Sie sich die höchste sequence jeder Bestellung, und antworten Sie auf ein älteres Ereignis mit 200, ohne etwas zu tun.",
+    "unknown-type":
+      "Neue Arten von Ereignissen kommen hinzu, ohne dass sich die Version der API ändert. Antworten Sie mit 200 auf Arten, die Ihr Programm nicht braucht.",
+    "unknown-field":
+      "Neue Felder kommen hinzu, ohne dass sich die Version der API ändert. Übergehen Sie Felder, die Ihr Programm nicht kennt.",
+    "largest-body":
+      "Eine Bestellung kann 200 Positionen in ebenso vielen Sendungen haben. Viele Server lehnen so etwas zunächst ab. Erlauben Sie Anfragen bis 1 MiB, auch im Proxy vor Ihrem Programm.",
+    "cut-body":
+      "Verbindungen brechen ab. Ein Teil eines Ereignisses darf nichts hinterlassen, was das ganze ablehnt. Handeln Sie erst, wenn der ganze Inhalt da ist und seine Signatur passt.",
+    outage:
+      "Nach einem Ausfall kommen die Ereignisse von Stunden in Sekunden. Vergleichen Sie webhook-timestamp mit der Uhr, nicht die Zeit des Ereignisses, und speichern Sie Ereignisse, bevor Sie sie verarbeiten.",
+    state:
+      "Ein Programm, das bei einer Wiederholung zweimal handelt, versendet oder erstattet doppelt. Eines, das die letzte Nachricht gelten lässt, zeigt eine fertige Bestellung als laufend. Merken Sie sich jede webhook-id, und behalten Sie die Bestellung mit der höchsten sequence.",
+    throughput:
+      "An vollen Tagen kommen Ereignisse in Schüben. Ein langsamer Empfänger gerät in Rückstand und erfährt spät von Stornos. Antworten Sie mit 200, sobald das Ereignis gespeichert ist, und verarbeiten Sie es danach; oder erhöhen Sie maxInFlight.",
+    "lost-creation":
+      "Ein Programm, das eine Bestellung nicht wiederholen kann, verliert sie oder gibt sie doppelt auf. Speichern Sie externalOrderId vor der Anfrage, und senden Sie nach einem Fehler ohne Antwort dieselbe Anfrage noch einmal.",
+  },
   ofKey: (text) => `hat einen Namen, der nicht geht: er ${text}`,
   problems: {
     "malformed-request": () => "Der Dienst konnte die Anfrage nicht lesen.",

@@ -369,6 +369,7 @@ export const errors: ErrorTexts = {
     },
     check_digit: () => "has a wrong check digit",
   },
+  checks: {},
   ofKey: (text) => `has a name that ${text}`,
   problems: {
     "malformed-request": () => "The service could not read the request.",

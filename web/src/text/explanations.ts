@@ -1,5 +1,5 @@
 import type { ApiProblem } from "../api/problem.ts";
-import type { Problem, RuleParameters, ValidationError } from "../api/schema.d.ts";
+import type { CertificationCheck, Problem, RuleParameters, ValidationError } from "../api/schema.d.ts";
 
 type Rule = keyof RuleParameters;
 type Code = Problem["code"];
@@ -23,6 +23,8 @@ type Text = string | undefined;
 /** What the service says, in one language. A rule or a code without a text does not compile. */
 export type ErrorTexts = {
   readonly rules: { readonly [R in Rule]: (parameters: RuleParameters[R]) => Text };
+  /** Why a check of a certification matters, and how to pass it. Without a text: what the service says. */
+  readonly checks: Readonly<Partial<Record<CertificationCheck["check"], string>>>;
   /** A violation by the name of a member, instead of its value. */
   readonly ofKey: (text: string) => string;
   readonly problems: {
@@ -51,6 +53,10 @@ export function explained(error: ValidationError): string {
   if (text === undefined) return error.detail;
   return error.of === "key" ? known.ofKey(text) : text;
 }
+
+/** Why a check of a certification matters, and how to pass it, in the person's language. */
+export const explainedCheck = ({ check, why, remedy }: CertificationCheck): string =>
+  known?.checks[check] ?? `${why} ${remedy}`;
 
 /** Why something is not possible, in the person's language. */
 export function explainedProblem({ code, detail, members }: ApiProblem): string {

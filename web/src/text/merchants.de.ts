@@ -78,6 +78,7 @@ export const merchants: Translated<typeof en> = {
     never: "Nie",
     empty:
       "Der Partner hat noch keine Zertifizierung begonnen. Er startet sie mit einem Testschlüssel, für einen Test-Endpunkt.",
+    start: "Beginnen Sie einen Lauf mit einem Testschlüssel (KEY), während Ihr Programm empfängt:",
     run: "Lauf",
     report: "Bericht",
     check: "Prüfung",

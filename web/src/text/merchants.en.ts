@@ -73,6 +73,7 @@ export const merchants = {
     passedAt: "Last passed",
     never: "Never",
     empty: "The partner has not run a certification yet. It is started with a test key, for a test endpoint.",
+    start: "Begin a run with a test key (KEY), while your program receives:",
     run: "Run",
     report: "Report",
     check: "Check",

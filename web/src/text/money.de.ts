@@ -30,6 +30,9 @@ export const money: Translated<typeof en> = {
     setBank: "Bankverbindung",
     setBankEffect: "Alle Händler, die in {{currency}} zahlen, sehen sie neben dem, was sie schulden.",
     bankSet: "Die Bankverbindung ist hinterlegt.",
+    removeBank: "Bankverbindung entfernen",
+    removeBankEffect: "Händler, die in {{currency}} zahlen, sehen nicht mehr, wohin.",
+    bankRemoved: "Die Bankverbindung ist entfernt.",
     retryAll_one: "{{count, number}} wiederholen",
     retryAll_other: "Alle {{count, number}} wiederholen",
     retryAllEffect:

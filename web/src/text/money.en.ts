@@ -27,6 +27,9 @@ export const money = {
     setBank: "Bank details",
     setBankEffect: "All merchants that pay in {{currency}} see them with what they owe.",
     bankSet: "The bank details are set.",
+    removeBank: "Remove bank details",
+    removeBankEffect: "Merchants that pay in {{currency}} do not see any more where to pay.",
+    bankRemoved: "The bank details are removed.",
     retryAll_one: "Retry {{count, number}}",
     retryAll_other: "Retry all {{count, number}}",
     retryAllEffect:

@@ -82,6 +82,7 @@ export const sandbox: Translated<typeof en> = {
     secretHelp:
       "Freiwillig. Dieser Browser prüft damit jede Signatur. Er wird nicht gesendet oder gespeichert.",
     signatureUnknown: "Signatur nicht mehr bekannt",
+    rehearseFault: "Das nächste Ereignis zweimal senden lassen, oder mit einem anderen Fehler",
     steps: "Dasselbe mit Ihrem Programm",
     stepsAbout:
       "Jeder Schritt als Anfrage der Partner-API. Setzen Sie zuerst KEY auf einen API-Schlüssel dieser Verbindung.",

@@ -73,6 +73,7 @@ export const sandbox = {
     secretOf: "Signing secret of {{url}}",
     secretHelp: "Optional. This browser checks each signature with it. It is not sent or stored.",
     signatureUnknown: "Signature not known any more",
+    rehearseFault: "Have the next event sent twice, or with another fault",
     steps: "The same by your program",
     stepsAbout: "Each step as a request of the partner API. Set KEY to an API key of this connection first.",
     language: "Language of the code",

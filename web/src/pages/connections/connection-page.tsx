@@ -1,4 +1,4 @@
-import { Grid, NumberInput, Select, Skeleton, Stack, Text, TextInput } from "@mantine/core";
+import { Grid, Group, NumberInput, Select, Skeleton, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
@@ -8,6 +8,7 @@ import { useHasRole } from "../../api/me.ts";
 import type { Certification, CertificationCheck, Connection } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { fieldAmount, typedAmount } from "../../text/amount.ts";
+import { explainedCheck } from "../../text/explanations.ts";
 import { formatLocale, formatNumber, shortTime } from "../../text/format.ts";
 import { CopiedText } from "../../ui/copy-button.tsx";
 import { Facts } from "../../ui/facts.tsx";
@@ -21,8 +22,12 @@ import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ConnectionUsageSection } from "../../ui/usage-section.tsx";
 import { merchantQuery } from "../merchants/queries.ts";
+import { CodeActions } from "../sandbox/code-actions.tsx";
+import { certificationOf } from "../sandbox/partner-request.ts";
 import { ConnectionTabs } from "../thing-tabs.tsx";
 import { EndpointsSection } from "../webhooks/endpoints/endpoints-section.tsx";
+import { endpointName } from "../webhooks/owner.tsx";
+import { ownerEndpointsQuery } from "../webhooks/queries.ts";
 import { EndConnection, StrangersPill } from "./end-connection.tsx";
 import { KeysSection } from "./keys-section.tsx";
 import { certificationsQuery, connectionQuery } from "./queries.ts";
@@ -328,8 +333,35 @@ export function CertificationSection({ connection }: { connection: Connection })
           {t("certification.empty")}
         </Text>
       )}
+      <Starts connection={connection} />
       {data !== undefined && data.data.length > 0 && <Reports runs={data.data} />}
     </Section>
+  );
+}
+
+/** The request that begins a run, for each test endpoint: the program that is examined runs beside it, with a test key. */
+function Starts({ connection: { id, apiUrl } }: { connection: Connection }) {
+  const { t } = useTranslation();
+  const tests = useHasRole("operator", "merchant", "partner");
+  const { data } = useQuery({ ...ownerEndpointsQuery(id), enabled: tests });
+  const endpoints = (data?.data ?? []).filter((endpoint) => "mode" in endpoint && endpoint.mode === "test");
+  if (endpoints.length === 0) return null;
+  return (
+    <Stack gap={4}>
+      <Text size="sm">{t("certification.start")}</Text>
+      {endpoints.map((endpoint) => (
+        <Group key={endpoint.id} gap="xs">
+          <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+            {endpointName(endpoint, t)}
+          </Text>
+          <CodeActions
+            of={endpointName(endpoint, t)}
+            apiUrl={apiUrl}
+            request={certificationOf(endpoint.id)}
+          />
+        </Group>
+      ))}
+    </Stack>
   );
 }
 
@@ -376,15 +408,15 @@ function Reports({ runs }: { runs: readonly Certification[] }) {
   );
 }
 
-/** The report is written for the partner's developers, in English. What passed needs no advice. */
-const Seen = ({ of: { result, seen, why, remedy } }: { of: CertificationCheck }) => (
-  <Stack gap={2} lang="en" style={{ overflowWrap: "anywhere" }}>
-    <Text span size="sm">
-      {seen ?? "–"}
+/** What was seen is in English, with the names of the protocol. What passed needs no advice. */
+const Seen = ({ of: check }: { of: CertificationCheck }) => (
+  <Stack gap={2} style={{ overflowWrap: "anywhere" }}>
+    <Text span size="sm" lang="en">
+      {check.seen ?? "–"}
     </Text>
-    {(result === "failed" || result === "advice") && (
+    {(check.result === "failed" || check.result === "advice") && (
       <Text span size="xs" c="dimmed">
-        {why} {remedy}
+        {explainedCheck(check)}
       </Text>
     )}
   </Stack>

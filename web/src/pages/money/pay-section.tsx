@@ -28,6 +28,9 @@ export function PaySection({ merchant }: { merchant: Merchant }) {
         <Group gap={6}>
           {isOperator && byAccount && <RecordPayment merchant={merchant} isPrimary />}
           {isOperator && byAccount && <SetBankDetails currency={merchant.currency} details={bankDetails} />}
+          {isOperator && byAccount && bankDetails !== null && (
+            <RemoveBankDetails currency={merchant.currency} />
+          )}
           {declined.count > 0 && <RetryAll merchantId={merchant.id} count={declined.count} />}
         </Group>
       }
@@ -101,6 +104,19 @@ const LABELS = {
   bankName: "money.bankName",
   note: "money.note",
 } as const satisfies Record<(typeof FIELDS)[number], string>;
+
+function RemoveBankDetails({ currency }: { currency: string }) {
+  const { t } = useTranslation();
+  return (
+    <ConfirmAction
+      label={t("money.removeBank")}
+      effect={t("money.removeBankEffect", { currency })}
+      done={t("money.bankRemoved")}
+      isDanger
+      run={() => dataOf(api.DELETE("/api/bank-details/{currency}", { params: { path: { currency } } }))}
+    />
+  );
+}
 
 type SetProps = { readonly currency: string; readonly details: BankDetails | null };
 

@@ -59,6 +59,20 @@ export const readingOf = (orderId: string): PartnerRequest => ({
   path: `/v1/orders/${encodeURIComponent(orderId)}`,
 });
 
+/** Arms a fault: the next event of the test order comes twice. The guide lists the others. */
+export const faultOf = (orderId: string): PartnerRequest => ({
+  method: "POST",
+  path: `/v1/test/orders/${encodeURIComponent(orderId)}/delivery-faults`,
+  body: { fault: "duplicate" },
+});
+
+/** Examines the receiver of a test endpoint. */
+export const certificationOf = (endpointId: string): PartnerRequest => ({
+  method: "POST",
+  path: "/v1/test/certifications",
+  body: { endpointId },
+});
+
 /** The service makes a full name of the two others if the request has none. */
 const given = ({ name, ...address }: Address): object => {
   const isMade = name === `${address["firstName"]} ${address["lastName"]}`;

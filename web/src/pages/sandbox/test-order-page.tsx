@@ -19,7 +19,7 @@ import { CODE_LANGUAGES, type CodeLanguage, LANGUAGES } from "./code-actions.tsx
 import { EventsSection } from "./events-section.tsx";
 import { LifecycleSection } from "./lifecycle-section.tsx";
 import { useSteps } from "./memory.ts";
-import { cancelOf, creationOf, type PartnerRequest, readingOf } from "./partner-request.ts";
+import { cancelOf, creationOf, faultOf, type PartnerRequest, readingOf } from "./partner-request.ts";
 import { testOrderQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/sandbox/$connectionId/$orderId");
@@ -132,6 +132,7 @@ function StepsSection({ connection, order }: Props) {
     ...steps.map(({ name, at, request }) => ({ key: at, name: t(`sandbox.transitions.${name}`), request })),
     { key: "read", name: t("sandbox.read"), request: readingOf(order.id) },
     { key: "cancel", name: t("sandbox.cancelAsPartner"), request: cancelOf(order.id) },
+    { key: "fault", name: t("sandbox.rehearseFault"), request: faultOf(order.id) },
   ];
   return (
     <Section
