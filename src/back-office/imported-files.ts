@@ -23,7 +23,7 @@ export const tableUpload = ({ limitMiB, ...examples }: TableUpload) =>
 
 /** How every import describes its file. */
 export const TABLE_TEXT =
-  "CSV whose first row names the columns, or the first sheet of a workbook (.xlsx, at most 16 MiB). Separator, decimal comma and encoding of CSV are recognised; a `charset` of Content-Type (utf-8, utf-16, windows-1252 or iso-8859-1) counts";
+  "CSV whose first row names the columns, or the first sheet of a workbook that has them (.xlsx, at most 16 MiB). Separator, decimal comma and encoding of CSV are recognised; a `charset` of Content-Type (utf-8, utf-16, windows-1252 or iso-8859-1) counts";
 
 /** Parameters of every import. */
 export const importFields = {
@@ -51,12 +51,12 @@ const RecognisedSchema = Type.Object(
       enumeration(
         "TableEncoding",
         ENCODINGS,
-        "`utf-8`, `utf-16le` or `utf-16be`: Unicode. `windows-1252`: what spreadsheets of Western Europe save without asking.",
+        "`utf-8`, `utf-16le` or `utf-16be`: Unicode. `windows-1252`: what spreadsheets of Western Europe save without asking. `iso-8859-15`, `macintosh`: the same of Unix, and of a Mac.",
       ),
       "The encoding. Null of a workbook.",
     ),
     separator: nullable(
-      enumeration("TableSeparator", SEPARATORS, "`comma`, `semicolon` or `tab`."),
+      enumeration("TableSeparator", SEPARATORS, "`comma`, `semicolon`, `tab` or `pipe`, a vertical bar."),
       "What stands between the cells. Null if it is not CSV.",
     ),
     decimalSeparator: enumeration(

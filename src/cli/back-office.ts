@@ -28,7 +28,10 @@ export type BackOffice = {
   send(request: BackOfficeRequest): Promise<BackOfficeResponse>;
   upload(path: string, mediaType: string, bytes: Readable): Promise<BackOfficeResponse>;
   /** Writes a file as it arrives, so that memory does not hold it. Returns a problem, or a response without text. */
-  download(request: BackOfficeRequest, write: (text: string) => Promise<void>): Promise<BackOfficeResponse>;
+  download(
+    request: BackOfficeRequest,
+    write: (part: Uint8Array) => Promise<void>,
+  ): Promise<BackOfficeResponse>;
   close(): Promise<void>;
 };
 
@@ -99,13 +102,12 @@ function backOfficeOf({ context, close }: OpenService): BackOffice {
     },
     download: async (request, write) => {
       const response = await app.inject({ ...inject(request), payloadAsStream: true });
-      const parts = partsOf(response.stream().setEncoding("utf8"));
-      let problem = "";
-      for await (const part of parts) {
-        if (response.statusCode >= 400) problem += part;
+      const problem: Buffer[] = [];
+      for await (const part of partsOf(response.stream())) {
+        if (response.statusCode >= 400) problem.push(part);
         else await write(part);
       }
-      return responseOf(response, problem);
+      return responseOf(response, Buffer.concat(problem).toString());
     },
     close: async () => {
       await app.close();
@@ -115,7 +117,7 @@ function backOfficeOf({ context, close }: OpenService): BackOffice {
 }
 
 /** The response has begun, so an error in it is no problem document. */
-async function* partsOf(stream: Readable): AsyncGenerator<string> {
+async function* partsOf(stream: Readable): AsyncGenerator<Buffer> {
   try {
     yield* stream;
   } catch (error) {

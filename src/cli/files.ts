@@ -8,7 +8,7 @@ import { reportProblem, runRequest } from "./commands/run-request.ts";
 import { InvalidValue, time } from "./commands/values.ts";
 import { done } from "./outcomes.ts";
 import { EXIT, type ExitCode, type Output, UsageError, writeChange } from "./output.ts";
-import { presentObject } from "./present.ts";
+import { type Json, presentError, presentObject } from "./present.ts";
 
 /** `order export`: writes the file while it arrives. */
 export async function runExport(
@@ -179,6 +179,8 @@ export type ImportOptions = {
   readonly merchant: string;
   readonly match?: string;
   readonly dryRun?: boolean;
+  readonly skipInvalid?: boolean;
+  readonly asWritten?: boolean;
   readonly json?: boolean;
 };
 
@@ -187,20 +189,35 @@ export async function runImport(
   backOffice: BackOffice,
   output: Output,
   input: Readable,
-  { file, merchant, match, dryRun = false, json = false }: ImportOptions,
+  { file, merchant, match, json = false, ...choices }: ImportOptions,
 ): Promise<ExitCode> {
   const path = pathWith(operationOf("importProducts").path, "id", "merchant", merchant);
-  const query = new URLSearchParams({ ...(match && { match }), ...(dryRun && { dryRun: "true" }) });
+  const { dryRun = false, skipInvalid = false, asWritten = false } = choices;
+  const chosen = Object.entries({ dryRun, skipInvalid, asWritten }).filter(([, isChosen]) => isChosen);
+  const query = new URLSearchParams({
+    ...(match && { match }),
+    ...Object.fromEntries(chosen.map(([name]) => [name, "true"])),
+  });
   const response = await backOffice.upload(
     query.size === 0 ? path : `${path}?${query}`,
     "text/csv",
     file === "-" ? input : await openFile(file),
   );
   if (response.status >= 400) return reportProblem(output, response, json);
-  const { created, changed, unchanged } = response.body as Record<string, unknown>; // With --json, all is shown.
-  const text = json ? `${response.text}\n` : presentObject({ created, changed, unchanged });
+  const { created, changed, unchanged, rejected, rejections, warnings } = response.body; // With --json, all is shown.
+  const counts = { created, changed, unchanged, ...(skipInvalid && { rejected }) };
+  const text = json ? `${response.text}\n` : presentObject(counts);
+  if (!json) {
+    noteRows(output, "Left out", rejections);
+    noteRows(output, "Perhaps wrong", warnings);
+  }
   await (dryRun ? output.write(text) : writeChange(output, text));
   return EXIT.done;
+}
+
+function noteRows(output: Output, title: string, errors: unknown): void {
+  const rows = errors as readonly Json[]; // Of a response.
+  if (rows.length > 0) output.note(`${title}:\n${rows.map((row) => `  - ${presentError(row)}\n`).join("")}`);
 }
 
 async function openFile(file: string): Promise<Readable> {

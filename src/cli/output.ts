@@ -2,8 +2,8 @@ import { messageOf } from "../operations/metrics.ts";
 
 /** Where a command writes: results to standard output, everything else to standard error. */
 export type Output = {
-  /** Waits while the reader is slower. */
-  write(text: string): Promise<void>;
+  /** Waits while the reader is slower. @param part text, or a part of a file */
+  write(part: string | Uint8Array): Promise<void>;
   note(text: string): void;
 };
 
@@ -43,9 +43,9 @@ export function processOutput(): Output {
   process.stderr.on("error", () => undefined); // The exit code still says how the command ended.
   return {
     note: (text) => void process.stderr.write(text),
-    write: (text) =>
+    write: (part) =>
       new Promise((resolve, reject) => {
-        process.stdout.write(text, (error) => (error ? reject(new OutputError(error)) : resolve()));
+        process.stdout.write(part, (error) => (error ? reject(new OutputError(error)) : resolve()));
       }),
   };
 }

@@ -47,10 +47,9 @@ export function openOverHttp(address: ServiceAddress, limits: TimeLimits = TIME_
       return guarded(address, request.method, deadline, async () => {
         const response = await send(address, sendingOf(request), deadline);
         if (response.status >= 400 || !isOurs(response)) return read(address, response);
-        const decoder = new TextDecoder("utf-8", { ignoreBOM: true }); // A file for spreadsheets keeps its mark.
         for await (const part of partsOf(response)) {
           deadline.stop();
-          await write(decoder.decode(part, { stream: true }));
+          await write(part);
           deadline.restart();
         }
         return { status: response.status, text: "", body: {} };
@@ -150,7 +149,8 @@ async function guarded(
   }
 }
 
-const MEDIA_TYPES = /^(application\/(problem\+)?json|text\/csv|application\/x-ndjson)\b/;
+const MEDIA_TYPES =
+  /^(application\/(problem\+)?json|text\/csv|application\/x-ndjson|application\/vnd\.openxmlformats-officedocument\.spreadsheetml\.sheet)\b/;
 
 /** Whether a response can be the service's: each has the id of the request, and JSON or a file. */
 const isOurs = ({ status, headers }: Response): boolean =>

@@ -1,6 +1,6 @@
 import { systemClock } from "../platform/time.ts";
 
-type Json = Readonly<Record<string, unknown>>;
+export type Json = Readonly<Record<string, unknown>>;
 
 /** Rows under the names of their columns, aligned. */
 export function presentTable(
@@ -78,12 +78,14 @@ export function presentProblem({ title, detail, errors }: Json): string {
     .join("");
 }
 
-function presentError({ line, column, pointer, parameter, header, detail }: Json): string {
+/** An error of a request, or of a file: with its position, and what the cell contains. */
+export function presentError({ line, column, value, pointer, parameter, header, detail }: Json): string {
   const location = [
     line === undefined ? null : `line ${line}`,
     ...[column, pointer, parameter, header].map((part) => (part === undefined ? null : presentText(part))),
   ].filter((part) => part !== null);
-  return `${location.join(", ")}: ${presentText(detail)}`;
+  const cell = value === undefined ? "" : ` ${JSON.stringify(presentText(value))}`;
+  return `${location.join(", ")}${cell}: ${presentText(detail)}`;
 }
 
 /** A column of a table: a member of the row under its own name, or a value under another one. */

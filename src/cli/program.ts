@@ -37,7 +37,14 @@ export type SpecialCommands = {
   useService(url: string | undefined): void;
   importProducts(
     file: string,
-    options: { merchant: string; match?: string; dryRun?: true; json?: true },
+    options: {
+      merchant: string;
+      match?: string;
+      dryRun?: true;
+      skipInvalid?: true;
+      asWritten?: true;
+      json?: true;
+    },
   ): Promise<void>;
   changeExposure(verb: ExposureVerb, products: readonly string[], options: OptionValues): Promise<void>;
   exportOrders(options: OptionValues): Promise<void>;
@@ -209,13 +216,15 @@ function addApi(program: Command, words: readonly string[], special: SpecialComm
 function addSpecial(program: Command, groupOf: (name: string) => Command, special: SpecialCommands): void {
   groupOf("product")
     .command("import")
-    .description("create and update products from CSV, all rows or none")
-    .argument("<file>", "CSV in UTF-8; - reads standard input")
+    .description("create and update products from CSV or a workbook, all rows or none")
+    .argument("<file>", "CSV or a workbook (.xlsx); - reads standard input")
     .requiredOption("--merchant <id>", required("id of the merchant"))
     .addOption(
       new Option("--match <match>", "how rows without an id find their product").choices([...IMPORT_MATCHES]),
     )
     .option("--dry-run", "import nothing, and show what an import would do")
+    .option("--skip-invalid", "leave out rows with errors, and import the others")
+    .option("--as-written", "import identifiers that look as if a spreadsheet has damaged them")
     .option("--json", "print exactly the response of the API")
     .addOption(serviceOption())
     .addHelpText("after", IMPORT_HELP)
@@ -235,9 +244,9 @@ function addSpecial(program: Command, groupOf: (name: string) => Command, specia
     .addOption(
       new Option(
         "--format <format>",
-        "spreadsheet: one row per order line, safe to open; csv: the same for programs; ndjson: one object per order",
+        "spreadsheet: one row per order line, safe to open; xlsx: the same as a workbook; csv: for programs; ndjson: one object per order",
       )
-        .choices(["spreadsheet", "csv", "ndjson"])
+        .choices(["spreadsheet", "xlsx", "csv", "ndjson"])
         .default("spreadsheet"),
     )
     .addOption(serviceOption())

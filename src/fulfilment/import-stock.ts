@@ -11,18 +11,14 @@ import {
   ImportErrors,
   type ImportOptions,
   inBatches,
+  namedRow,
   SeenValues,
   type TemporaryFile,
+  type TypedRecord,
   validRows,
   withTemporaryFile,
 } from "../platform/tables/import-file.ts";
-import {
-  columnOf,
-  type FileRecord,
-  type Recognised,
-  type RowError,
-  readTable,
-} from "../platform/tables/read-table.ts";
+import { columnOf, type Recognised, type RowError, readTable } from "../platform/tables/read-table.ts";
 import type { Problem } from "../platform/wire/problems.ts";
 import { createCheck } from "../platform/wire/validation.ts";
 import { IMPORT_ROWS_MAX } from "../products/import/check-file.ts";
@@ -41,6 +37,8 @@ const STOCK_COLUMNS: Columns = {
   known: ["merchantId", "productId", "sku", "barcode", "onHand", "difference", "reason", "note", "reference"],
   ignored: ["name", "reserved", "available"],
   identifiers: ["sku", "barcode", "reference"],
+  numbers: ["onHand", "difference"],
+  choices: { reason: ADJUSTMENT_REASONS },
   jsonLines: true,
 };
 
@@ -290,8 +288,8 @@ async function checkStockFile(
 ): Promise<Recognised> {
   const seen = new SeenValues();
   const { records, recognised } = await readTable(bytes, STOCK_COLUMNS, errors.report);
-  const { identifiers } = STOCK_COLUMNS;
-  const options = { errors, asWritten, max: IMPORT_ROWS_MAX, named: ["sku", "barcode"], identifiers };
+  const columns = STOCK_COLUMNS;
+  const options = { errors, asWritten, max: IMPORT_ROWS_MAX, named: ["sku", "barcode"], columns };
   const rows = validRows(records, options, (record) => readRow(record, merchantId, asWritten));
   for await (const batch of inBatches(rows, BATCH_SIZE)) {
     const named = batch.map((row) => row.named);
@@ -302,12 +300,12 @@ async function checkStockFile(
       const { line, sku, barcode } = named;
       const code = named.productId ?? sku ?? barcode ?? "";
       if ("rule" in product) {
-        errors.add([product], sku ?? barcode ?? "");
+        errors.add([product], namedRow(named, sku ?? barcode));
         return [];
       }
       const { merchantId, id: productId } = product;
       if (seen.add("id", productId) === null) return [{ line, merchantId, productId, code, request }];
-      errors.add([{ line, rule: "earlier_row", field: "productId" }], sku ?? barcode ?? "");
+      errors.add([{ line, rule: "earlier_row", field: "productId" }], namedRow(named, sku ?? barcode));
       return [];
     });
     if (!errors.isFinal && valid.length > 0) await temporaryFile.add(valid);
@@ -317,18 +315,10 @@ async function checkStockFile(
 
 /** A row that is valid without regard to other rows, or its errors. */
 function readRow(
-  { line, values, formulas }: FileRecord,
+  { line, typed, formulas }: TypedRecord,
   defaultMerchantId: string | null,
   asWritten: boolean,
 ): ReadRow | { readonly errors: readonly RowError[] } {
-  const isNumber = (column: string, value: string) =>
-    (column === "onHand" || column === "difference") && /^[+-]?\d{1,15}$/.test(value);
-  const typed = Object.fromEntries(
-    Object.entries(values).map(([column, value]) => [
-      column,
-      isNumber(column, value) ? Number(value) : value,
-    ]),
-  );
   const invalid = check(typed).map(
     ({ pointer, ...violation }): RowError => ({ line, ...columnOf(pointer), ...asInFile(violation) }),
   );

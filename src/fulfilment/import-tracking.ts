@@ -34,18 +34,14 @@ import {
   ImportErrors,
   type ImportOptions,
   inBatches,
+  namedRow,
   SeenValues,
   type TemporaryFile,
+  type TypedRecord,
   validRows,
   withTemporaryFile,
 } from "../platform/tables/import-file.ts";
-import {
-  columnOf,
-  type FileRecord,
-  type Recognised,
-  type RowError,
-  readTable,
-} from "../platform/tables/read-table.ts";
+import { columnOf, type Recognised, type RowError, readTable } from "../platform/tables/read-table.ts";
 import { UUID_MAX } from "../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../platform/wire/problems.ts";
 import type { CodeMeaning } from "../platform/wire/rules.ts";
@@ -70,6 +66,7 @@ const TRACKING_COLUMNS: Columns = {
     "quantity",
   ],
   identifiers: ["externalOrderId", "trackingNumber", "sku"],
+  numbers: ["weightGrams", "quantity"],
   jsonLines: true,
 };
 
@@ -97,7 +94,6 @@ const RowSchema = Type.Object({
 });
 type Row = Static<typeof RowSchema>;
 const check = createCheck(RowSchema);
-const NUMBERS: readonly string[] = ["weightGrams", "quantity"];
 const ID_COLUMNS = { orderId: "ord", connectionId: "con", shipmentId: "shp" } as const satisfies Record<
   string,
   IdPrefix
@@ -461,21 +457,24 @@ async function checkTrackingFile(
   { file: { bytes, connectionId, asWritten }, errors, temporaryFile }: CheckedFile,
 ): Promise<Recognised> {
   const { records, recognised } = await readTable(bytes, TRACKING_COLUMNS, errors.report);
-  const { identifiers } = TRACKING_COLUMNS;
+  const columns = TRACKING_COLUMNS;
   const named = ["orderId", "externalOrderId"];
-  const options = { errors, asWritten, max: TRACKING_ROWS_MAX, named, identifiers };
+  const options = { errors, asWritten, max: TRACKING_ROWS_MAX, named, columns };
   const rows = validRows(records, options, (record) => readRow(record, connectionId, asWritten));
   const seen = new SeenValues();
   for await (const batch of inBatches(parcelsOf(rows), BATCH_SIZE)) {
     for (const parcel of batch) {
       const { externalOrderId, orderId } = parcel.named;
-      const subject = externalOrderId ?? (orderId === null ? "" : toTypeId("ord", orderId));
-      errors.add(parcelErrors(parcel, seen), subject);
+      const about = namedRow(
+        { externalOrderId, trackingNumber: parcel.trackingNumber },
+        externalOrderId ?? (orderId === null ? "" : toTypeId("ord", orderId)),
+      );
+      errors.add(parcelErrors(parcel, seen), about);
       const damage = asWritten || externalOrderId === null ? null : damageOf(externalOrderId);
       if (damage === null) continue;
       const found = await findNamedOrder(db, staff, parcel, clock.now());
       if ("rule" in found)
-        errors.add([{ line: parcel.line, column: "externalOrderId", rule: "damaged", damage }], subject);
+        errors.add([{ line: parcel.line, column: "externalOrderId", rule: "damaged", damage }], about);
     }
     if (!errors.isFinal) await temporaryFile.add(batch);
   }
@@ -524,16 +523,10 @@ const isSameParcel = (open: Parcel, row: Parcel): boolean =>
 
 /** A row that is valid without regard to other rows, as a parcel, or its errors. */
 function readRow(
-  { line, values, formulas }: FileRecord,
+  { line, typed, formulas }: TypedRecord,
   defaultConnectionId: string | null,
   asWritten: boolean,
 ): Parcel | { readonly errors: readonly RowError[] } {
-  const typed = Object.fromEntries(
-    Object.entries(values).map(([column, value]) => [
-      column,
-      NUMBERS.includes(column) && /^\+?\d{1,15}$/.test(value) ? Number(value) : value,
-    ]),
-  );
   const invalid = check(typed).map(
     ({ pointer, ...violation }): RowError => ({ line, ...columnOf(pointer), ...asInFile(violation) }),
   );

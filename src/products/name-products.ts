@@ -1,6 +1,6 @@
 import { barcodeKey } from "../platform/codes.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { damageOf, withZeros } from "../platform/tables/damage.ts";
+import { barcodeDamageOf, damageOf, damageOfStored, spellingsOf } from "../platform/tables/damage.ts";
 import type { RowError } from "../platform/tables/read-table.ts";
 import { listBarcodeOwners, listSkuOwners } from "./import/import-sql.ts";
 import type { Product } from "./product.ts";
@@ -30,7 +30,7 @@ export async function findNamedProducts(
   );
   const owners = new Map<string, Owners>();
   const codesOf = (code: string | null) =>
-    code === null ? [] : [code, ...(asWritten ? [] : withZeros(code))];
+    code === null ? [] : [code, ...(asWritten ? [] : spellingsOf(code))];
   for (const [merchantId, own] of Map.groupBy(rows, (row) => row.merchantId)) {
     if (merchantId === null) continue;
     const named = own.filter(({ productId }) => productId === null);
@@ -68,9 +68,14 @@ function found(
   if (merchantId === null || own === undefined) return { line, column: "merchantId", rule: "required" };
   /** Why no product has the code: perhaps a spreadsheet has damaged it. */
   const unknown = (column: string, code: string): RowError => {
-    const meant = column === "sku" ? withZeros(code).find((each) => own.bySku.has(each)) : undefined;
-    if (meant !== undefined) return { line, column, rule: "damaged", damage: "zeros", meant };
-    const damage = asWritten ? null : damageOf(code, formulas.includes(column));
+    if (asWritten) return missing(column);
+    const isFormula = formulas.includes(column);
+    const meant = column === "sku" ? spellingsOf(code).find((each) => own.bySku.has(each)) : undefined;
+    const damage =
+      meant !== undefined
+        ? damageOfStored(code, meant)
+        : (column === "sku" ? damageOf : barcodeDamageOf)(code, isFormula);
+    if (meant !== undefined && damage !== null) return { line, column, rule: "damaged", damage, meant };
     return damage === null ? missing(column) : { line, column, rule: "damaged", damage };
   };
   if (sku !== null) {

@@ -116,7 +116,7 @@ describe("the barcode of a product", () => {
         column: "barcode",
         rule: "barcode_taken",
         productId: owner.id,
-        ...{ sku: "A", name: "A", subject: "B, B" },
+        ...{ sku: "A", name: "A", value: "1", subject: "B, B" },
         detail: `is the barcode of the product A, A (${owner.id}), with or without zeros before it`,
       },
     ]);

@@ -247,9 +247,9 @@ describe("an import refuses", () => {
       ...["A", "a", "1"].map((column) => ({ line: 1, column, rule: "unknown_column" })),
       ...["sku", "name", "price"].map((column) => ({ line: 1, column, rule: "missing_column" })),
     ]);
-    const late = `${"title\n".repeat(12)}${HEADER}\nA,a,1\n`;
+    const late = `${"heading\n".repeat(12)}${HEADER}\nA,a,1\n`;
     expect((await importInto(late)).body.errors).toContainEqual(
-      expect.objectContaining({ line: 1, column: "title", rule: "unknown_column" }),
+      expect.objectContaining({ line: 1, column: "heading", rule: "unknown_column" }),
     );
   });
 

@@ -263,7 +263,7 @@ describe("POST /api/facilities/{id}/stock/import refuses", () => {
       "x,,BOWL,1,,,,",
       `,${other.productIds[0]},,1,,,,`,
       ",,BOWL,1.5,,,,",
-      ",,BOWL,1",
+      ",,BOWL,1,,,,,9",
       ",,MUG,41,,,,",
       ",7,,1,,,,",
     ].join("\n");
@@ -280,7 +280,7 @@ describe("POST /api/facilities/{id}/stock/import refuses", () => {
       { line: 10, column: "merchantId", rule: "id_prefix", prefix: "mer_" },
       { line: 11, column: "productId", rule: "not_found", kind: "merchant_product" },
       { line: 12, column: "onHand", rule: "format", format: "whole-number" },
-      { line: 13, rule: "cell_count", count: 4, expected: 8 },
+      { line: 13, rule: "cell_count", count: 9, expected: 8 },
       { line: 14, rule: "earlier_row", field: "productId" },
       { line: 15, column: "productId", rule: "format", format: "uuid" },
     ]);

@@ -233,5 +233,16 @@ describe("the command line", () => {
       /Nothing was imported: the file has 2 errors.*\n {2}- line 3, name: is required\n {2}- line 3, price: /,
     );
     expect(await countRows(test, "products")).toBe(before);
+    const damaged = "sku;name;price;barcode\n10-Dec;d;4;\nF;f;4,50;4006381333932\n";
+    expect((await cli(`product import - ${at}`, damaged)).errors).toContain(
+      'line 2, sku "10-Dec": is a date',
+    );
+    const some = await cli(`product import - ${at} --skip-invalid`, damaged);
+    expect(some.output).toBe("created    1\nchanged    0\nunchanged  0\nrejected   1\n");
+    expect(some.errors).toMatch(
+      /^Left out:\n {2}- line 2, sku "10-Dec": .*\nPerhaps wrong:\n {2}- line 3, barcode "4006381333932": /,
+    );
+    const all = await cli(`product import - ${at} --match sku --as-written`, damaged);
+    expect(all).toMatchObject({ code: 0, output: "created    1\nchanged    0\nunchanged  1\n" });
   });
 });

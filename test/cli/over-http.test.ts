@@ -91,6 +91,14 @@ describe("the command line over HTTP", () => {
     expect(rejected.errors).toMatch(/line 2, name: is required/);
   });
 
+  it("writes a workbook as it is, and imports it again", async () => {
+    const { merchantId } = at.partner;
+    const file = join(await temporaryFolder(), "products.xlsx");
+    await writeFile(file, (await run(`product export --merchant ${merchantId} --format xlsx`)).bytes);
+    const imported = await run(`product import ${file} --merchant ${merchantId} --dry-run --json`);
+    expect(imported.json()).toMatchObject({ created: 0, changed: 0, recognised: { format: "xlsx" } });
+  });
+
   it("is recorded with the name of the token, not with that of the user", async () => {
     await run(`connection change ${at.partner.connectionId} --name Renamed`);
     const { body } = await at.test.backOffice.get("/api/audit-entries?action=updateConnection&limit=1");

@@ -12,7 +12,7 @@ import { createDatabase, startTestService, type TestService } from "./test-servi
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of what was printed.
-export type CliResult = { code: number | null; output: string; errors: string; json(): any };
+export type CliResult = { code: number | null; output: string; bytes: Buffer; errors: string; json(): any };
 
 /** `node src/cli/main.ts` as an operator types it, with these variables and no others. */
 export function startCli(environment: Record<string, string>, args: readonly string[]) {
@@ -21,10 +21,9 @@ export function startCli(environment: Record<string, string>, args: readonly str
     stdio: ["pipe", "pipe", "pipe"],
     env: { ...NODE_ENVIRONMENT, ...environment },
   });
-  let [output, errors] = ["", ""];
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    output += text;
-  });
+  const parts: Buffer[] = [];
+  let errors = "";
+  child.stdout.on("data", (part: Buffer) => parts.push(part));
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     errors += text;
   });
@@ -38,9 +37,15 @@ export function startCli(environment: Record<string, string>, args: readonly str
     child,
     ended: async (): Promise<CliResult> => {
       const [code] = await closed;
-      return { code, output, errors, json: () => parse(output, errors) };
+      return resultOf(code, parts, errors);
     },
   };
+}
+
+function resultOf(code: number | null, parts: readonly Buffer[], errors: string): CliResult {
+  const bytes = Buffer.concat(parts);
+  const output = bytes.toString();
+  return { code, output, bytes, errors, json: () => parse(output, errors) };
 }
 
 function parse(output: string, errors: string) {
@@ -54,20 +59,21 @@ export async function runCli(
   args: readonly string[],
   input = "",
 ): Promise<CliResult> {
-  let [output, errors] = ["", ""];
+  const parts: Buffer[] = [];
+  let errors = "";
   const code = await runCommandLine(args, {
     environment,
     input: Readable.from(input === "" ? [] : [Buffer.from(input)]),
     output: {
-      write: async (text) => {
-        output += text;
+      write: async (part) => {
+        parts.push(Buffer.from(part));
       },
       note: (text) => {
         errors += text;
       },
     },
   });
-  return { code, output, errors, json: () => parse(output, errors) };
+  return resultOf(code, parts, errors);
 }
 
 /** A service with a partner, and a command line on its database. */

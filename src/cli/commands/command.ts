@@ -47,9 +47,7 @@ export class ReadValue {
 /** What the options of a command are made of: all but the path, and the format if it chooses another operation. */
 export const fieldsOf = ({ operationId, csvOperationId }: RequestCommand): readonly Field[] =>
   operationOf(operationId).fields.filter(
-    ({ in: place, name }) =>
-      place !== "path" &&
-      (name !== "format" || (csvOperationId === undefined && operationId !== "exportProducts")), // A terminal gets CSV.
+    ({ in: place, name }) => place !== "path" && (name !== "format" || csvOperationId === undefined),
   );
 
 export const helpOf = ({ help, operationId }: RequestCommand): string =>

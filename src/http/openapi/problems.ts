@@ -372,6 +372,9 @@ const FILE_LOCATION = {
     Type.Integer({ description: "In a file: the line on which the row begins, counted from 1." }),
   ),
   column: Type.Optional(Type.String({ description: "In a file: name of the column, as in the header row." })),
+  value: Type.Optional(
+    Type.String({ description: "In a file: what the cell contains. A long text is cut to 100 characters." }),
+  ),
   subject: Type.Optional(
     Type.String({
       description:

@@ -4,9 +4,12 @@ import { fractionDigits } from "../money.ts";
 export type CellAmount = { readonly text: string; readonly decimals: "point" | "comma" | null };
 
 const GROUPED_BY_POINT = /^\d{1,3}(?:\.\d{3})+,\d+$|^\d{1,3}(?:\.\d{3}){2,}$/;
-const GROUPED_BY_COMMA = /^\d{1,3}(?:,\d{3})+\.\d+$|^\d{1,3}(?:,\d{3}){2,}$/;
-/** A space of any kind, or the apostrophe of Switzerland. They are never decimal signs. */
-const GROUPED_OTHERWISE = /^\d{1,3}(?:[\s'\u2019]\d{3})+(?=$|[.,]\d+$)/;
+/** India separates the thousands, and above them each two digits. */
+const GROUPED_BY_COMMA = /^\d{1,3}(?:,\d{3})+\.\d+$|^\d{1,3}(?:,\d{3}){2,}$|^\d{1,2}(?:,\d\d)+,\d{3}\.\d+$/;
+/** A space of any kind, or the apostrophe of Switzerland, also as it is typed. They are never decimal signs. */
+const GROUPED_OTHERWISE = /^\d{1,3}(?:[\s'\u2019\u00b4`]\d{3})+(?=$|[.,]\d+$)/;
+/** No decimals, in price lists: `12,-`, `12.--`. */
+const DASHES = /(?<=\d)[.,][-\u2013\u2014]{1,2}$/;
 
 /**
  * The amount that a person has written into a cell (docs/design/fulfilment.md, "Amounts in files"): with the sign or code of the
@@ -14,8 +17,8 @@ const GROUPED_OTHERWISE = /^\d{1,3}(?:[\s'\u2019]\d{3})+(?=$|[.,]\d+$)/;
  * can be either of both, but a point is that of the API, and the comma of a file with a decimal comma.
  */
 export function amountOfCell(cell: string, currency: string, hasDecimalComma: boolean): CellAmount | null {
-  const number = withoutCurrency(cell.trim(), currency).replace(GROUPED_OTHERWISE, (groups) =>
-    groups.replace(/\D/g, ""),
+  const number = withoutGroups(
+    withoutCurrency(cell.trim(), currency).replace(DASHES, (dashes) => `${dashes.charAt(0)}0`),
   );
   if (/^\d+(?:\.\d+)?$/.test(number)) return pointed(number);
   if (GROUPED_BY_COMMA.test(number)) return pointed(number.replaceAll(",", ""));
@@ -26,6 +29,20 @@ export function amountOfCell(cell: string, currency: string, hasDecimalComma: bo
   return isThousand ? null : withComma(number);
 }
 
+/**
+ * The whole number that a person or a program has written into a cell: with separated thousands, or with one or two decimals that
+ * are zero. Null if it is none, or has two meanings, as `1.250` has.
+ */
+export function wholeNumberOfCell(cell: string): number | null {
+  const [, sign = "", digits = ""] = /^([+\-\u2212]?)(\d.*)$/.exec(cell.trim()) ?? [];
+  const amount = amountOfCell(digits, "", false)?.text ?? "";
+  const [, whole] = /^(\d{1,15})(?:\.0{1,2})?$/.exec(amount) ?? [];
+  return whole === undefined ? null : Number(whole) * (sign === "" || sign === "+" ? 1 : -1);
+}
+
+const withoutGroups = (number: string): string =>
+  number.replace(GROUPED_OTHERWISE, (groups) => groups.replace(/\D/g, ""));
+
 const pointed = (text: string): CellAmount => ({ text, decimals: text.includes(".") ? "point" : null });
 
 const withComma = (text: string): CellAmount => ({
@@ -34,7 +51,8 @@ const withComma = (text: string): CellAmount => ({
 });
 
 /** Without the currency at one end. Another one stays, so that the amount is refused. */
-function withoutCurrency(text: string, currency: string): string {
+export function withoutCurrency(text: string, currency: string): string {
+  if (currency === "") return text;
   const sign = signOf(currency);
   const names = [currency, ...(sign === currency ? [] : [sign])];
   const name = names.find((each) => isAtEnd(text.toUpperCase(), each.toUpperCase()));

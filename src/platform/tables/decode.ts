@@ -2,7 +2,12 @@ import { isAscii, isUtf8 } from "node:buffer";
 import type { FileFault } from "../wire/rules.ts";
 
 /** A row, and the line on which it begins; the first line is 1. Of a workbook, the number of the row. */
-export type TableRow = { readonly line: number; readonly cells: readonly string[] };
+export type TableRow = {
+  readonly line: number;
+  readonly cells: readonly string[];
+  /** No line break ends it, so the file may have been cut off within it. */
+  readonly isUnended?: true;
+};
 
 /** From the row that begins on this line, the file cannot be read. */
 export class InvalidFileError extends Error {
@@ -16,8 +21,12 @@ export class InvalidFileError extends Error {
 }
 
 /** The encodings in which spreadsheets save text. */
-export const ENCODINGS = ["utf-8", "utf-16le", "utf-16be", "windows-1252"] as const;
+export const ENCODINGS = [
+  ...(["utf-8", "utf-16le", "utf-16be", "windows-1252", "iso-8859-15", "macintosh"] as const),
+] as const;
 export type Encoding = (typeof ENCODINGS)[number];
+/** Those that have one byte for each letter, the most frequent first. */
+const OF_BYTES = ["windows-1252", "iso-8859-15", "macintosh"] as const;
 
 /** The bytes of a file, of which the sender may have said that they are Windows-1252. */
 export type FileBytes = AsyncIterable<Buffer> & { readonly declared?: "windows-1252" };
@@ -39,13 +48,41 @@ export function encodingOf(head: Buffer, declared: Encoding = "utf-8"): Encoding
 }
 
 const BYTE_ORDER_MARK = "\uFEFF";
-/** Bytes that Windows-1252 does not define become these. */
+/** Bytes that an encoding does not define become these. */
 const UNDEFINED = /[\u0080-\u009f]/;
+
+const MISREAD = [
+  /[\ufffd¤]/, // No letter, and the sign of all currencies, whose byte is the euro sign of ISO 8859-15.
+  /Ã[\u00a0-¿Œ-ŸˆžŽ˜–-€]|Â[\u00a0-¿]|â€|â‚¬/, // UTF-8 that was read as Windows-1252.
+  /\p{L}[ŠŸŽ]\p{Ll}/u, // A capital within a word: ä, ü and é of a Mac.
+  /\p{L}[†‡‰ˆ˜‹›¢£¥¦§¨ª¬¯¶¸º»¼½¾¿€„“”]\p{Ll}/u, // A sign within a word.
+];
+/** True for a text whose letters are probably of another encoding, such as `GrÃ¶ÃŸe` or `Grš§e`. */
+export const isMisread = (text: string): boolean => MISREAD.some((sign) => sign.test(text));
+
+/** Letters within words, and signs that no text of Western Europe has. */
+const WORDS_OF_MAC = /[a-z][à-öø-üß]|[À-ÖØ-öø-ü][a-z]/;
+const RARE_IN_MAC = /[·¸ˆ-˝Ωπ∂-≥◊\uf8ffﬁﬂ]/;
+
+/**
+ * The encoding of text that is not UTF-8: Windows-1252, unless its words would be wrong, and are right in another one. Null if
+ * no encoding has letters for all bytes.
+ */
+function byteEncodingOf(part: Buffer): (typeof OF_BYTES)[number] | null {
+  const textIn = (encoding: Encoding) => new TextDecoder(encoding).decode(part);
+  const fits = OF_BYTES.find((encoding) => {
+    const text = textIn(encoding);
+    const isOfMac = encoding !== "macintosh" || (WORDS_OF_MAC.test(text) && !RARE_IN_MAC.test(text));
+    return isOfMac && !UNDEFINED.test(text) && !isMisread(text);
+  });
+  return fits ?? (UNDEFINED.test(textIn("windows-1252")) ? null : "windows-1252");
+}
 
 /**
  * Decodes text as it arrives, without its byte order mark (docs/design/fulfilment.md, "Files of spreadsheets"). What is not
- * UTF-8 is Windows-1252, if all before it was ASCII, which is the same in both. Otherwise letters would be wrong without an error.
- * @param found is called when the encoding turns out to be Windows-1252
+ * UTF-8 has one byte for each letter, if all before it was ASCII, which is the same in both. Otherwise letters would be wrong
+ * without an error.
+ * @param found is called when the encoding turns out not to be UTF-8
  * @throws InvalidFileError if it is in none of the encodings
  */
 export async function* decode(
@@ -83,28 +120,31 @@ function utf16Decoder(encoding: Encoding): Decoder {
   return { read: (chunk) => decoder.decode(chunk, { stream: true }), end: () => decoder.decode() };
 }
 
-/** UTF-8 until bytes follow that are none, or Windows-1252. */
+/** UTF-8 until bytes follow that are none, or an encoding of bytes. */
 function byteDecoder(encoding: Encoding, found: (encoding: Encoding) => void): Decoder {
-  const windows = new TextDecoder("windows-1252");
   let rest = Buffer.alloc(0);
   let isAllAscii = true;
-  let isWindows = encoding === "windows-1252";
+  let ofBytes: InstanceType<typeof TextDecoder> | null =
+    encoding === "utf-8" ? null : new TextDecoder(encoding);
   const read = (part: Buffer): string => {
-    if (!isWindows && isUtf8(part)) {
+    if (ofBytes === null && isUtf8(part)) {
       isAllAscii &&= isAscii(part);
       return part.toString();
     }
-    if (!isAllAscii || (!isWindows && hasCharacters(part))) throw new Error("Neither encoding fits.");
-    if (!isWindows) found("windows-1252");
-    isWindows = true;
-    const text = windows.decode(part);
-    if (UNDEFINED.test(text)) throw new Error("Windows-1252 has no such letters.");
+    if (ofBytes === null) {
+      const encoding = isAllAscii && !hasCharacters(part) ? byteEncodingOf(part) : null;
+      if (encoding === null) throw new Error("No encoding fits.");
+      found(encoding);
+      ofBytes = new TextDecoder(encoding);
+    }
+    const text = ofBytes.decode(part);
+    if (UNDEFINED.test(text)) throw new Error("The encoding has no such letters.");
     return text;
   };
   return {
     read: (chunk) => {
       const whole = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      const end = isWindows ? whole.length : endOfCharacters(whole);
+      const end = ofBytes === null ? endOfCharacters(whole) : whole.length;
       rest = Buffer.from(whole.subarray(end));
       return read(whole.subarray(0, end));
     },

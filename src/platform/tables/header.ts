@@ -1,3 +1,5 @@
+import { withoutCurrency } from "./amounts.ts";
+
 /** The columns that a file can have. */
 export type Columns = {
   readonly known: readonly string[];
@@ -8,6 +10,10 @@ export type Columns = {
   readonly identifiers: readonly string[];
   /** The columns that are amounts, and their currency. */
   readonly amounts?: { readonly columns: readonly string[]; readonly currency: string };
+  /** The columns that are whole numbers. */
+  readonly numbers?: readonly string[];
+  /** The columns with a few values, which people write in any case. */
+  readonly choices?: Readonly<Record<string, readonly string[]>>;
   /** A JSON object in each line is read too. */
   readonly jsonLines?: true;
 };
@@ -24,23 +30,26 @@ const isKnown = (name: string, { known, ignored = [] }: Columns): boolean =>
 
 /** What German and some English files call columns, in the form of `plain`. A word that could mean two columns is none. */
 const WORDS: Readonly<Record<string, string>> = {
-  ...{ artikelnummer: "sku", artikelnr: "sku", artnr: "sku", itemnumber: "sku" },
-  ...{ bezeichnung: "name", artikelbezeichnung: "name", artikelname: "name", produktname: "name" },
-  ...{ productname: "name", beschreibung: "description", preis: "price", gewichtg: "weightGrams" },
-  ...{
-    gewichtingramm: "weightGrams",
-    weightg: "weightGrams",
-    ean: "barcode",
-    gtin: "barcode",
-    upc: "barcode",
-  },
-  ...{ strichcode: "barcode", meldebestand: "lowStockBelow", bestand: "onHand", lagerbestand: "onHand" },
-  ...{ differenz: "difference", grund: "reason", bemerkung: "note", notiz: "note", referenz: "reference" },
-  ...{ menge: "quantity", anzahl: "quantity", stückzahl: "quantity", qty: "quantity" },
-  ...{ sendungsnummer: "trackingNumber", paketnummer: "trackingNumber", trackingnummer: "trackingNumber" },
-  ...{ trackingno: "trackingNumber", versanddienst: "carrier", versanddienstleister: "carrier" },
-  ...{ paketdienst: "carrier", bestellnummer: "externalOrderId", auftragsnummer: "externalOrderId" },
+  sku: "artikelnummer artikelnr artnr artikelno itemnumber itemno articlenumber produktnummer productcode",
+  name: "bezeichnung artikelbezeichnung artikelname produktname produktbezeichnung productname titel title",
+  description: "beschreibung produktbeschreibung artikelbeschreibung",
+  price: "preis verkaufspreis vkpreis vk einzelpreis stückpreis unitprice",
+  weightGrams: "gewichtg gewichtingramm gewichting weightg weightingrams",
+  barcode: "ean ean13 eancode eannummer eangtin gtin gtin13 gtin14 gtinean upc strichcode",
+  imageUrl: "bild bildurl bildlink image imagelink",
+  lowStockBelow: "meldebestand mindestbestand",
+  onHand: "bestand lagerbestand istbestand quantityonhand qtyonhand",
+  ...{ reserved: "reserviert", available: "verfügbar" },
+  ...{ difference: "differenz", reason: "grund", note: "bemerkung notiz", reference: "referenz" },
+  quantity: "menge anzahl stückzahl qty",
+  trackingNumber:
+    "sendungsnummer sendungsnr paketnummer paketnr trackingnummer trackingnr trackingno trackingcode trackingid",
+  carrier: "versanddienst versanddienstleister paketdienst",
+  externalOrderId: "bestellnummer bestellnr auftragsnummer auftragsnr ordernumber orderno",
 };
+const MEANINGS: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(WORDS).flatMap(([column, words]) => words.split(" ").map((word) => [word, column])),
+);
 
 /** Letters and digits of a header in lower case: people write `Tracking number`, ` SKU ` or `Art.-Nr.`. */
 const plain = (text: string): string =>
@@ -49,11 +58,23 @@ const plain = (text: string): string =>
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]/gu, "");
 
-/** The column that a header names: in any case and spelling, or by a word for it. Otherwise the header as it is. */
-export function columnNamed(cell: string, { known, ignored = [] }: Columns): string {
+/**
+ * The column that a header names: in any case and spelling, or by a word for it, and an amount also with its currency. Otherwise
+ * the header as it is.
+ */
+export function columnNamed(cell: string, { known, ignored = [], amounts }: Columns): string {
   const name = cell.trim();
-  const names = [...known, ...ignored];
-  if (names.includes(name)) return name;
-  const word = plain(name);
-  return names.find((each) => plain(each) === word || each === WORDS[word]) ?? name;
+  const named = meaningOf(name, [...known, ...ignored]);
+  if (named !== null || amounts === undefined) return named ?? name;
+  return meaningOf(withoutUnit(name, amounts.currency), amounts.columns) ?? name;
 }
+
+function meaningOf(name: string, columns: readonly string[]): string | null {
+  if (columns.includes(name)) return name;
+  const word = plain(name);
+  return columns.find((each) => plain(each) === word || each === MEANINGS[word]) ?? null;
+}
+
+/** `Price (EUR)` and `Preis in €` without the currency of the merchant. Another one stays, so that the column is refused. */
+const withoutUnit = (name: string, currency: string): string =>
+  withoutCurrency(name.replace(/[\s)\]]+$/, ""), currency).replace(/\s+in$/i, "");

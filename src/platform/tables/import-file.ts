@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { makeDataDir } from "../data-dir.ts";
 import { describedErrors, type Problem } from "../wire/problems.ts";
 import type { Violation } from "../wire/rules.ts";
+import { wholeNumberOfCell } from "./amounts.ts";
 import { damageOf, isErrorValue, possibleDamageOf } from "./damage.ts";
+import { isMisread } from "./decode.ts";
+import type { Columns } from "./header.ts";
 import type { FileRecord, Recognised, Report, RowError } from "./read-table.ts";
 
 /** What a caller decides about all imports. */
@@ -24,7 +27,8 @@ export type FileFindings = {
 
 /** Errors that are listed. Further ones are counted. */
 const ERRORS_LISTED_MAX = 1_000;
-const SUBJECT_LENGTH_MAX = 100;
+/** Characters of a cell that an error shows. */
+const CELL_SHOWN_MAX = 100;
 
 /** The errors of a file. */
 export class ImportErrors {
@@ -62,17 +66,16 @@ export class ImportErrors {
     return this.#warnings;
   }
 
-  /** @param subject what a row is about, as the file names it */
-  add(errors: readonly RowError[], subject?: string): void {
+  add(errors: readonly RowError[], row?: NamedRow): void {
     this.#count += errors.length;
     for (const error of errors) {
       if (this.#skipsInvalid) this.#lines.add(error.line);
-      if (this.#listed.length < ERRORS_LISTED_MAX) this.#listed.push(withSubject(error, subject));
+      if (this.#listed.length < ERRORS_LISTED_MAX) this.#listed.push(inRow(error, row));
     }
   }
 
-  warn(error: RowError, subject: string): void {
-    if (this.#warnings.length < ERRORS_LISTED_MAX) this.#warnings.push(withSubject(error, subject));
+  warn(error: RowError, row: NamedRow): void {
+    if (this.#warnings.length < ERRORS_LISTED_MAX) this.#warnings.push(inRow(error, row));
   }
 
   readonly report: Report = (errors, of) => {
@@ -96,16 +99,27 @@ export class ImportErrors {
 
 const byLine = (one: RowError, other: RowError): number => one.line - other.line;
 
-const withSubject = (error: RowError, subject = ""): RowError =>
-  subject === "" ? error : { ...error, subject };
+/** What a row is about, as the file names it, and its cells. */
+export type NamedRow = { readonly subject: string; readonly values: object };
 
-/** What a row is about, from those of its cells that name it. */
-export const subjectOf = (...cells: readonly (string | null | undefined)[]): string =>
-  cells
-    .flatMap((cell) =>
-      cell ? [cell.length > SUBJECT_LENGTH_MAX ? `${cell.slice(0, SUBJECT_LENGTH_MAX)}…` : cell] : [],
-    )
-    .join(", ");
+/** The row, named by those of its cells that have a value. */
+export const namedRow = (values: object, ...cells: readonly (string | null | undefined)[]): NamedRow => ({
+  subject: cells.flatMap((cell) => (cell ? [cut(cell)] : [])).join(", "),
+  values,
+});
+
+function inRow(error: RowError, row?: NamedRow): RowError {
+  if (row === undefined) return error;
+  const value: unknown = error.column === undefined ? undefined : Reflect.get(row.values, error.column);
+  return {
+    ...error,
+    ...(row.subject !== "" && { subject: row.subject }),
+    ...(typeof value === "string" && { value: cut(value) }),
+  };
+}
+
+const cut = (text: string): string =>
+  text.length > CELL_SHOWN_MAX ? `${text.slice(0, CELL_SHOWN_MAX)}…` : text;
 
 type Rows = {
   readonly errors: ImportErrors;
@@ -113,7 +127,7 @@ type Rows = {
   readonly max: number;
   /** The columns that name what a row is about. */
   readonly named: readonly string[];
-  readonly identifiers: readonly string[];
+  readonly columns: Columns;
 };
 
 /**
@@ -122,29 +136,51 @@ type Rows = {
  */
 export async function* validRows<Row extends object>(
   records: AsyncIterable<FileRecord>,
-  { errors, asWritten, max, named, identifiers }: Rows,
-  read: (record: FileRecord) => Row | { readonly errors: readonly RowError[] },
+  { errors, asWritten, max, named, columns }: Rows,
+  read: (record: TypedRecord) => Row | { readonly errors: readonly RowError[] },
 ): AsyncGenerator<Row> {
+  const { identifiers } = columns;
   let count = 0;
   for await (const record of records) {
     count += 1;
     const { line, values } = record;
     if (count > max) return errors.report([{ line, rule: "max_rows", max }], "file");
-    const subject = subjectOf(...named.map((column) => values[column]));
+    const about = namedRow(values, ...named.map((column) => values[column]));
     const withoutValue = asWritten ? [] : errorValues(record);
-    const row = withoutValue.length > 0 ? { errors: withoutValue } : read(record);
+    const row =
+      withoutValue.length > 0 ? { errors: withoutValue } : read({ ...record, typed: typed(values, columns) });
     if ("errors" in row) {
       const damaged = asWritten ? [] : damagedCells(record, identifiers);
-      errors.add([...row.errors, ...besides(row.errors, damaged)], subject);
+      errors.add([...row.errors, ...besides(row.errors, damaged)], about);
       continue;
     }
-    for (const column of asWritten ? [] : identifiers) {
-      const damage = possibleDamageOf(values[column] ?? "");
-      if (damage !== null) errors.warn({ line, column, rule: "damaged", damage }, subject);
+    for (const [column, value] of asWritten ? [] : Object.entries(values)) {
+      const damage = identifiers.includes(column)
+        ? possibleDamageOf(value)
+        : isMisread(value)
+          ? "letters"
+          : null;
+      if (damage !== null) errors.warn({ line, column, rule: "damaged", damage }, about);
     }
     yield row;
   }
 }
+
+/** A row with its values as a request has them. */
+export type TypedRecord = FileRecord & { readonly typed: Readonly<Record<string, unknown>> };
+
+/** Numbers and choices as the API has them. What is none stays a text, which the check of the row refuses. */
+const typed = (
+  values: FileRecord["values"],
+  { numbers = [], choices = {} }: Columns,
+): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(values).map(([column, value]) => {
+      if (numbers.includes(column)) return [column, wholeNumberOfCell(value) ?? value];
+      const choice = value.trim().toLowerCase();
+      return [column, choices[column]?.includes(choice) ? choice : value];
+    }),
+  );
 
 /** The errors of columns that have none yet. */
 export const besides = (known: readonly RowError[], others: readonly RowError[]): RowError[] =>

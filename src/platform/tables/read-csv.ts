@@ -4,8 +4,8 @@ import { InvalidFileError, type TableRow } from "./decode.ts";
 import { type Columns, namesIn, TITLE_ROWS_MAX } from "./header.ts";
 
 /** What stands between the cells of a file: a comma, or what spreadsheets write where numbers have a decimal comma. */
-const SIGNS = { comma: ",", semicolon: ";", tab: "\t" } as const;
-export const SEPARATORS = ["comma", "semicolon", "tab"] as const;
+const SIGNS = { comma: ",", semicolon: ";", tab: "\t", pipe: "|" } as const;
+export const SEPARATORS = ["comma", "semicolon", "tab", "pipe"] as const;
 export type Separator = (typeof SEPARATORS)[number];
 
 /** Far more than a row needs. Without the limit, a quote that is never closed would read the whole file into memory. */
@@ -14,12 +14,12 @@ export const ROW_BYTES_MAX = 256 * 1024;
 type Recognised = { separator: Separator | null };
 
 /** A first line `sep=;` is of a spreadsheet, which says so what separates its cells. */
-const SEPARATOR_LINE = /^"?sep=([,;\t])"?[,;\t]*(?:\r\n|\n|\r)/i;
+const SEPARATOR_LINE = /^"?sep=([,;\t|])"?[,;\t|]*(?:\r\n|\n|\r)/i;
 
 /** A whole cell `="00123"` that is not in quotes, which no valid file contains: within quotes, each quote is doubled. */
-const BARE_FORMULA = /(?<=^|[,;\t\r\n])="([^",;\t\r\n]+)"(?=[,;\t\r\n]|$)/g;
+const BARE_FORMULA = /(?<=^|[,;|\t\r\n])="([^",;|\t\r\n]+)"(?=[,;|\t\r\n]|$)/g;
 /** The beginning of a cell that the next part of the file may complete. Identifiers are shorter. */
-const OPEN_CELL = /(?<=^|[,;\t\r\n])(?:="?|="[^",;\t\r\n]{1,300}"?)$/;
+const OPEN_CELL = /(?<=^|[,;|\t\r\n])(?:="?|="[^",;|\t\r\n]{1,300}"?)$/;
 
 /** Puts cells `="00123"` in quotes, as spreadsheets do themselves, so that the text in them is read. */
 async function* withQuotedFormulas(text: AsyncIterable<string>): AsyncGenerator<string> {
@@ -43,9 +43,11 @@ export async function* readCsv(
   columns: Columns,
 ): AsyncGenerator<TableRow> {
   let begin = "";
+  let isEnded = true;
   let reader: ReturnType<typeof createReader> | null = null;
   for await (const part of withQuotedFormulas(text)) {
     begin += part;
+    if (part !== "") isEnded = /[\r\n]$/.test(part);
     if (reader === null && !showsSeparator(begin, columns)) continue;
     if (reader === null) [reader, begin] = openCsv(begin, recognised, columns);
     yield* reader.read(begin);
@@ -53,7 +55,7 @@ export async function* readCsv(
   }
   if (reader === null) [reader, begin] = openCsv(begin, recognised, columns);
   if (begin !== "") yield* reader.read(begin);
-  yield* reader.end();
+  for await (const row of reader.end()) yield isEnded ? row : { ...row, isUnended: true };
 }
 
 /** True if enough has arrived: the row that names the columns, or as many rows as can be above it. */
@@ -70,20 +72,22 @@ function openCsv(
   columns: Columns,
 ): [ReturnType<typeof createReader>, string] {
   const [line, named] = SEPARATOR_LINE.exec(begin) ?? ["", undefined];
-  const separator = SEPARATORS.find((each) => SIGNS[each] === named) ?? separatorOf(begin, columns);
+  const rest = begin.slice(line.length);
+  const separator =
+    bestSeparator(linesAtBegin(rest), columns) ?? // Some programs write the line and separate by another sign.
+    SEPARATORS.find((each) => SIGNS[each] === named) ??
+    mostFrequentSeparator(rest);
   recognised.separator = separator;
-  return [createReader(separator, line === "" ? 1 : 2), begin.slice(line.length)];
+  return [createReader(separator, line === "" ? 1 : 2), rest];
 }
 
 const linesAtBegin = (begin: string): string[] =>
   begin.split(/[\r\n]+/, TITLE_ROWS_MAX + 2).filter((line) => line !== "");
 
 /** The first row shows it if none names columns: no name contains a separator. */
-function separatorOf(begin: string, columns: Columns): Separator {
-  const lines = linesAtBegin(begin);
-  const best = bestSeparator(lines, columns);
-  if (best !== null) return best;
-  const countOf = (separator: Separator) => (lines[0] ?? "").split(SIGNS[separator]).length;
+function mostFrequentSeparator(begin: string): Separator {
+  const [first = ""] = linesAtBegin(begin);
+  const countOf = (separator: Separator) => first.split(SIGNS[separator]).length;
   return SEPARATORS.reduce((most, each) => (countOf(each) > countOf(most) ? each : most));
 }
 

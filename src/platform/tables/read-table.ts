@@ -53,6 +53,9 @@ const NOTHING: Recognised = {
   ...{ format: "csv", encoding: null, separator: null, decimalSeparator: "point", sheet: null },
 };
 
+/** How pages, documents and other JSON begin. The endings `.xls` and `.csv` are given to all of them. */
+const OTHER_FORMATS = /^\s*(?:<|%PDF|\{|\[\s*[[{])/;
+
 /** Enough to see which kind of file it is. */
 const HEAD_BYTES = 64;
 
@@ -71,7 +74,7 @@ export async function readTable(bytes: FileBytes, columns: Columns, report: Repo
     const { head, whole } = await withHead(bytes);
     if (isOldWorkbook(head)) throw new InvalidFileError(1, "old_workbook");
     if (isWorkbook(head)) {
-      const { sheet, rows } = await openWorkbook(whole);
+      const { sheet, rows } = await openWorkbook(whole, columns);
       const recognised: Recognised = { ...NOTHING, format: "xlsx", sheet };
       return await table(recognised, rows, columns, report, fail);
     }
@@ -85,6 +88,7 @@ export async function readTable(bytes: FileBytes, columns: Columns, report: Repo
       recognised.format = "json-lines";
       return { recognised, header: [], records: guarded(readJsonLines(all, columns, report), fail) };
     }
+    if (OTHER_FORMATS.test(begin)) throw new InvalidFileError(1, "not_a_table");
     return await table(recognised, readCsv(all, recognised, columns), columns, report, fail);
   } catch (error) {
     fail(error);
@@ -156,7 +160,8 @@ async function table(
   return { recognised, header: header.filter((name) => columns.known.includes(name)), records };
 }
 
-const isFilled = ({ cells }: TableRow): boolean => cells.some((cell) => cell.trim() !== "");
+/** Programs end files with control characters. */
+const isFilled = ({ cells }: TableRow): boolean => cells.some((cell) => /[^\s\p{Cc}]/u.test(cell));
 
 async function nextFilled(rows: AsyncGenerator<TableRow>): Promise<TableRow | null> {
   for (;;) {
@@ -196,7 +201,8 @@ async function* recordsOf(
     if (!isFilled(row)) continue;
     const { line, cells } = row;
     const count = cells.findLastIndex((cell) => cell.trim() !== "") + 1;
-    if (isText && (count > header.length || cells.length < width)) {
+    // Spreadsheets leave out empty cells at the end of rows, and a file that was cut off has a short row at its end.
+    if (isText && (count > header.length || (row.isUnended && cells.length < width))) {
       report([{ line, rule: "cell_count", count: cells.length, expected: header.length }], "row");
       continue;
     }

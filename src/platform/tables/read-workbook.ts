@@ -1,6 +1,7 @@
 import { on } from "node:events";
 import { Worker } from "node:worker_threads";
 import { InvalidFileError, type TableRow } from "./decode.ts";
+import type { Columns } from "./header.ts";
 import type { FromWorker, WorkbookLimits } from "./workbook-worker.ts";
 
 /** A workbook is read as a whole. Larger tables are saved as CSV, which is read as it arrives. */
@@ -25,18 +26,18 @@ export type Workbook = { readonly sheet: string; readonly rows: AsyncGenerator<T
 let turn: Promise<void> = Promise.resolve();
 
 /**
- * Reads the first visible sheet with rows of a workbook (.xlsx) in a thread of its own, whose memory is bounded: its parts are unpacked and
+ * Reads the first visible sheet that names columns of a workbook (.xlsx), or else the first with rows, in a thread of its own, whose memory is bounded: its parts are unpacked and
  * parsed as a whole there, and other requests do not wait for it (docs/design/fulfilment.md, "Files of spreadsheets").
  * @throws InvalidFileError
  */
-export async function openWorkbook(bytes: AsyncIterable<Buffer>): Promise<Workbook> {
+export async function openWorkbook(bytes: AsyncIterable<Buffer>, columns: Columns): Promise<Workbook> {
   const whole = await readWhole(bytes);
   const { promise: done, resolve: leave } = Promise.withResolvers<void>();
   const earlier = turn;
   turn = earlier.then(() => done);
   await earlier;
   const worker = new Worker(WORKER, {
-    workerData: { bytes: whole, limits: WORKBOOK_LIMITS },
+    workerData: { bytes: whole, columns, limits: WORKBOOK_LIMITS },
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB_MAX },
     execArgv: [],
     env: {},

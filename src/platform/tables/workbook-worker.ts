@@ -2,6 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { type CellValue, readXlsx, streamXlsxRows } from "hucre/xlsx";
 import type { FileFault } from "../wire/rules.ts";
 import type { TableRow } from "./decode.ts";
+import { type Columns, namesIn, TITLE_ROWS_MAX } from "./header.ts";
 
 /** What the worker sends: the name of the sheet, then rows as they are asked for, then why it ends. */
 export type FromWorker =
@@ -14,12 +15,17 @@ export type WorkbookLimits = {
   readonly unpackedBytesMax: number;
   readonly cellsMax: number;
 };
-type WorkbookData = { readonly bytes: Uint8Array; readonly limits: WorkbookLimits };
+type WorkbookData = {
+  readonly bytes: Uint8Array;
+  /** What the sheet is about. */
+  readonly columns: Columns;
+  readonly limits: WorkbookLimits;
+};
 
 /** Rows that are sent at a time. */
 const BATCH_SIZE = 500;
 
-const { bytes, limits } = workerData as WorkbookData; // As `read-workbook.ts` gives it.
+const { bytes, columns, limits } = workerData as WorkbookData; // As `read-workbook.ts` gives it.
 
 class Refused extends Error {
   readonly fault: FileFault;
@@ -47,17 +53,20 @@ async function send(message: FromWorker): Promise<void> {
   parentPort?.postMessage(message);
 }
 
+type Sheet = { readonly name: string; readonly index: number };
+
 /** Those that a person sees. No sheet is read for it. */
-async function visibleSheets(): Promise<{ name: string; index: number }[]> {
-  const visible: { name: string; index: number }[] = [];
+async function visibleSheets(): Promise<[Sheet, ...Sheet[]]> {
+  const visible: Sheet[] = [];
   await readXlsx(bytes, {
     sheets: ({ name, index, hidden, veryHidden }) => {
       if (!hidden && !veryHidden) visible.push({ name, index });
       return false;
     },
   });
-  if (visible.length === 0) throw new Refused("not_a_workbook");
-  return visible;
+  const [first, ...others] = visible;
+  if (first === undefined) throw new Refused("not_a_workbook");
+  return [first, ...others];
 }
 
 /** Spreadsheets keep and show 15 digits of a number. */
@@ -102,32 +111,42 @@ function unpackedSize(zip: Buffer): number {
 async function readRows(): Promise<void> {
   const size = unpackedSize(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
   if (size > limits.unpackedBytesMax) throw new Refused("large_workbook");
-  const sheets = await visibleSheets();
-  const last = sheets.length - 1;
-  for (const [at, { name, index }] of sheets.entries()) if (await sendSheet(name, index, at === last)) return;
-}
-
-let cells = 0;
-
-/** Sends the rows of a sheet. False if it has none: spreadsheets add empty sheets, also before others. */
-async function sendSheet(name: string, index: number, isLast: boolean): Promise<boolean> {
-  let isFilled = isLast;
+  const sheet = await chosenSheet(await visibleSheets());
+  await send({ sheet: sheet.name });
   let rows: TableRow[] = [];
-  if (isLast) await send({ sheet: name });
-  for await (const { index: row, values } of streamXlsxRows(bytes, { sheet: index })) {
-    cells += values.length;
-    if (cells > limits.cellsMax) throw new Refused("large_workbook");
-    const texts = values.map(textOf);
-    if (!isFilled && texts.every((text) => text.trim() === "")) continue;
-    if (!isFilled) await send({ sheet: name });
-    isFilled = true;
-    rows.push({ line: row + 1, cells: texts });
+  for await (const row of rowsOf(sheet)) {
+    rows.push(row);
     if (rows.length < BATCH_SIZE) continue;
     await send({ rows });
     rows = [];
   }
-  if (isFilled) await send({ rows });
-  return isFilled;
+  await send({ rows });
+}
+
+/** The first sheet that names columns: people put a title page before the table. Else the first one that is not empty. */
+async function chosenSheet(sheets: readonly [Sheet, ...Sheet[]]): Promise<Sheet> {
+  let first: Sheet | null = null;
+  for (const sheet of sheets) {
+    let count = 0;
+    for await (const { cells } of rowsOf(sheet)) {
+      if (cells.every((cell) => cell.trim() === "")) continue;
+      if (namesIn(cells, columns) > 1) return sheet;
+      first ??= sheet;
+      count += 1;
+      if (count > TITLE_ROWS_MAX) break;
+    }
+  }
+  return first ?? sheets[0];
+}
+
+let cellCount = 0;
+
+async function* rowsOf({ index }: Sheet): AsyncGenerator<TableRow> {
+  for await (const { index: row, values } of streamXlsxRows(bytes, { sheet: index })) {
+    cellCount += values.length;
+    if (cellCount > limits.cellsMax) throw new Refused("large_workbook");
+    yield { line: row + 1, cells: values.map(textOf) };
+  }
 }
 
 try {

@@ -253,10 +253,10 @@ export type ValidationError = (
   | { readonly parameter: string }
   | { readonly header: string }
   /**
-   * In a file: the line on which the row begins, the column if the error is about one, and what the row is about, as the file
-   * names it.
+   * In a file: the line on which the row begins, the column and the value if the error is about one, and what the row is about,
+   * as the file names it.
    */
-  | { readonly line: number; readonly column?: string; readonly subject?: string }
+  | { readonly line: number; readonly column?: string; readonly value?: string; readonly subject?: string }
 ) &
   Violation;
 

@@ -83,6 +83,7 @@ const FILE_FAULTS = {
   old_workbook:
     "the file is a workbook with a password, or an old one (.xls); save it as .xlsx without a password, or as CSV",
   not_a_workbook: "the file is not a workbook that can be read; save it as .xlsx or as CSV",
+  not_a_table: "the file is not a table; open it in a spreadsheet, and save it as .xlsx or as CSV",
   large_workbook: "the workbook is too large: at most 16 MiB, and 128 MiB unpacked; save it as CSV",
 } as const;
 export type FileFault = keyof typeof FILE_FAULTS;
@@ -95,9 +96,13 @@ const DAMAGES = {
   formula: "is a formula",
   error_value: "is an error value of a spreadsheet",
   invisible: "contains characters that cannot be seen",
-  letters: "has \ufffd or ?? in place of letters that were lost when the file was saved",
+  letters: "has wrong letters, such as \ufffd, ?? or Ã¼, because the file was saved in another encoding",
   decimals: "is a number with decimals, as programs write identifiers of digits",
   rounded: "ends in zeros after 15 digits, as spreadsheets round long numbers",
+  boolean: "is true or false, as spreadsheets understand some words",
+  quotes: "has a quotation mark or an apostrophe around it",
+  groups: "is a barcode with its digits in groups; scanners read the digits alone",
+  look_alike: "has characters that look like others, such as a dash or a letter of another alphabet",
 } as const;
 export type Damage = keyof typeof DAMAGES;
 
@@ -628,7 +633,7 @@ export const BACK_OFFICE_RULES = {
   unknown_column: rule(
     "A column of the import.",
     ["known"],
-    ({ known }) => `is not an import column; the columns are ${known.join(", ")}`,
+    ({ known }) => `is not an import column; delete it, or name it as one of ${known.join(", ")}`,
   ),
   duplicate_column: rule("Each column at most once.", [], () => "is a duplicate column"),
   missing_column: rule(
@@ -640,7 +645,7 @@ export const BACK_OFFICE_RULES = {
   cell_count: rule(
     "As many cells as the first row has.",
     ["count", "expected"],
-    ({ count, expected }) => `has ${count} cells, but the first row has ${expected}`,
+    ({ count, expected }) => `has ${counted(count, "cell")}, but the first row has ${expected}`,
   ),
   max_rows: rule("At most `max` rows.", ["max"], ({ max }) => `exceeds the limit of ${max} rows`),
   json_line: rule("A line that is a JSON object.", [], () => "is not a JSON object in one line"),

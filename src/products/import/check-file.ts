@@ -2,18 +2,18 @@ import type { Merchant } from "../../merchants/merchants-sql.ts";
 import { barcodeKey } from "../../platform/codes.ts";
 import { type Database, planBatch, type Queryable } from "../../platform/database/database.ts";
 import {
+  barcodeDamageOf,
   damageOf,
-  hasLostZeros,
+  damageOfStored,
   hasWrongCheckDigit,
-  isGtinWithoutZeros,
-  withZeros,
+  spellingsOf,
 } from "../../platform/tables/damage.ts";
 import {
   besides,
   type ImportErrors,
   inBatches,
+  namedRow,
   SeenValues,
-  subjectOf,
   type TemporaryFile,
   validRows,
 } from "../../platform/tables/import-file.ts";
@@ -43,14 +43,9 @@ export async function checkFile(
 ): Promise<{ readonly header: ImportHeader; readonly recognised: Recognised }> {
   const { bytes, match, asWritten, errors } = file;
   const columns = productColumns(merchant.currency);
-  const { records, header, recognised } = await readTable(
-    bytes,
-    productColumns(merchant.currency),
-    errors.report,
-  );
+  const { records, header, recognised } = await readTable(bytes, columns, errors.report);
   const seen = new SeenValues();
-  const { identifiers } = columns;
-  const options = { errors, asWritten, max: IMPORT_ROWS_MAX, named: ["sku", "name"], identifiers };
+  const options = { errors, asWritten, max: IMPORT_ROWS_MAX, named: ["sku", "name"], columns };
   const rows = validRows(records, options, (record) => {
     const row = readRow(record, merchant.currency);
     if ("errors" in row) return row;
@@ -93,7 +88,7 @@ async function checkBatch(
   batch: readonly ImportRow[],
 ): Promise<void> {
   const ids = batch.flatMap(({ id }) => id ?? []);
-  const { own, matched, taken, before, padded } = await db.transaction(async (tx) => {
+  const { own, matched, taken, before, meant } = await db.transaction(async (tx) => {
     await planBatch(tx);
     const found = ids.length === 0 ? [] : await listOwnProducts(tx, merchant.id, ids);
     const matched = await matchRows(tx, merchant.id, match, batch);
@@ -107,7 +102,7 @@ async function checkBatch(
       matched,
       taken: await findTakenBarcodes(tx, merchant.id, valid),
       before: await compareImported(tx, merchant, header, existing),
-      padded: asWritten ? new Map() : await findPadded(tx, merchant.id, created),
+      meant: asWritten ? new Map() : await findMeant(tx, merchant.id, created),
     };
   });
   const rows = batch.flatMap((read, index): ImportRow[] => {
@@ -118,20 +113,20 @@ async function checkBatch(
       found.push({ line, column: "id", rule: "not_found", kind: "merchant_product" });
     if ("error" in row) {
       found.push(row.error);
-      if (!asWritten) found.push(...besides(found, damages(read, null, padded)));
-      errors.add(found, subjectOf(read.sku, read.name));
+      if (!asWritten) found.push(...besides(found, damages(read, null, meant)));
+      errors.add(found, about(read));
       return [];
     }
     const differing = row.id === null ? null : (before.get(row.id) ?? {});
     found.push(...(taken.get(line) ?? []), ...matchedTwice(row, seen));
     const stored = id === null || own.has(id) ? differing : null;
-    if (!asWritten) found.push(...besides(found, damages(row, stored, padded)));
+    if (!asWritten) found.push(...besides(found, damages(row, stored, meant)));
     const { barcode } = row;
     const isNewBarcode = barcode !== null && (differing === null || "barcode" in differing);
     if (isNewBarcode && hasWrongCheckDigit(barcode))
-      errors.warn({ line, column: "barcode", rule: "check_digit" }, subjectOf(row.sku, row.name));
+      errors.warn({ line, column: "barcode", rule: "check_digit" }, about(row));
     if (found.length === 0) return [{ ...row, before: differing }];
-    errors.add(found, subjectOf(row.sku, row.name));
+    errors.add(found, about(row));
     return [];
   });
   if (!errors.isFinal && rows.length > 0) await temporaryFile.add(rows);
@@ -143,35 +138,40 @@ function matchedTwice({ id, isMatched, line }: ImportRow, seen: SeenValues): Row
   return seen.add("id", id) === null ? [] : [{ line, column: "sku", rule: "sku_of_other_row" }];
 }
 
-/** Stored SKUs by what is left of them without the zeros at their beginning. Barcodes are compared without them. */
-type PaddedSkus = ReadonlyMap<string, string>;
+/** Stored SKUs by other spellings of them in the file. */
+type MeantSkus = ReadonlyMap<string, string>;
 
-async function findPadded(
-  db: Queryable,
-  merchantId: string,
-  rows: readonly ImportRow[],
-): Promise<PaddedSkus> {
-  const candidates = rows.flatMap(({ sku }) => withZeros(sku));
-  const owners = await listSkuOwners(db, merchantId, candidates);
-  return new Map([...owners.keys()].map((sku) => [sku.replace(/^0+/, ""), sku]));
+async function findMeant(db: Queryable, merchantId: string, rows: readonly ImportRow[]): Promise<MeantSkus> {
+  const spellings = rows.map(({ sku }) => [sku, spellingsOf(sku)] as const);
+  const owners = await listSkuOwners(
+    db,
+    merchantId,
+    spellings.flatMap(([, others]) => others),
+  );
+  return new Map(
+    spellings.flatMap(([sku, others]) => {
+      const stored = others.find((each) => owners.has(each));
+      return stored === undefined ? [] : [[sku, stored] as const];
+    }),
+  );
 }
 
 /** Identifiers that a spreadsheet has probably damaged. What is stored so is meant so. */
-function damages(row: ImportRow, before: Before | null, padded: PaddedSkus): RowError[] {
+function damages(row: ImportRow, before: Before | null, meant: MeantSkus): RowError[] {
   return (["sku", "barcode"] as const).flatMap((column): RowError[] => {
     const value = row[column];
     if (value === null || (before !== null && !(column in before))) return [];
-    const stored = before !== null ? before[column] : column === "sku" ? padded.get(value) : null;
     const { line } = row;
-    if (typeof stored === "string" && hasLostZeros(value, stored))
-      return [{ line, column, rule: "damaged", damage: "zeros", meant: stored }];
-    const damage =
-      column === "barcode" && isGtinWithoutZeros(value)
-        ? "zeros"
-        : damageOf(value, row.formulas.includes(column));
+    const stored = before !== null ? before[column] : column === "sku" ? meant.get(value) : null;
+    const damageOfOwn = typeof stored === "string" ? damageOfStored(value, stored) : null;
+    if (typeof stored === "string" && damageOfOwn !== null)
+      return [{ line, column, rule: "damaged", damage: damageOfOwn, meant: stored }];
+    const damage = (column === "barcode" ? barcodeDamageOf : damageOf)(value, row.formulas.includes(column));
     return damage === null ? [] : [{ line, column, rule: "damaged", damage }];
   });
 }
+
+const about = (row: ImportRow) => namedRow(row, row.sku, row.name);
 
 /**
  * `A-1 ` is the SKU of no product, so without an id it would become a second `A-1`

@@ -2,8 +2,8 @@ import { type Static, Type } from "typebox";
 import { parseUuid } from "../../platform/ids.ts";
 import { amountError, parseMoney } from "../../platform/money.ts";
 import type { Columns } from "../../platform/tables/header.ts";
-import { asInFile } from "../../platform/tables/import-file.ts";
-import { columnOf, type FileRecord, type RowError } from "../../platform/tables/read-table.ts";
+import { asInFile, type TypedRecord } from "../../platform/tables/import-file.ts";
+import { columnOf, type RowError } from "../../platform/tables/read-table.ts";
 import { createCheck } from "../../platform/wire/validation.ts";
 import { PRODUCT_STATUSES, ProductRequestSchema, type ProductStatus } from "../product.ts";
 
@@ -15,6 +15,8 @@ export const productColumns = (currency: string): Columns => ({
   required: REQUIRED,
   identifiers: ["sku", "barcode"],
   amounts: { columns: ["price"], currency },
+  numbers: ["weightGrams", "lowStockBelow"],
+  choices: { status: PRODUCT_STATUSES },
 });
 
 /** The columns, in the order of the file. */
@@ -60,14 +62,14 @@ const check = createCheck(RowSchema);
  * its errors.
  */
 export function readRow(
-  { line, values, formulas }: FileRecord,
+  { line, typed: { price: amount, ...values }, formulas }: TypedRecord,
   currency: string,
 ): ImportRow | { readonly errors: readonly RowError[] } {
-  const product = productOf(values, currency);
+  const product = { ...values, ...(amount !== undefined && { price: { amount, currency } }) };
   const errors = check(product).map(
     ({ pointer, ...violation }): RowError => ({ line, ...columnOf(pointer), ...asInFile(violation) }),
   );
-  const row = product as Static<typeof RowSchema>; // Valid as far as the check has found no error.
+  const row = product as object as Static<typeof RowSchema>; // Valid as far as the check has found no error.
   const priceRead = !errors.some(({ column }) => column === "price");
   const price = priceRead ? parseMoney(row.price) : null;
   if (priceRead && price === null) errors.push({ line, column: "price", ...amountError(currency) });
@@ -87,13 +89,3 @@ export function readRow(
     before: null,
   };
 }
-
-/** The row as a request body. */
-const productOf = (values: FileRecord["values"], currency: string): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(values).map(([column, value]) => {
-      if (column === "price") return [column, { amount: value, currency }];
-      const isNumber = (column === "weightGrams" || column === "lowStockBelow") && /^\d{1,15}$/.test(value);
-      return [column, isNumber ? Number(value) : value];
-    }),
-  );

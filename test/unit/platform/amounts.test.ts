@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { amountOfCell } from "../../../src/platform/tables/amounts.ts";
+import { amountOfCell, wholeNumberOfCell } from "../../../src/platform/tables/amounts.ts";
 
 const read = (cell: string, currency = "EUR", hasDecimalComma = false) =>
   amountOfCell(cell, currency, hasDecimalComma)?.text ?? null;
@@ -18,6 +18,11 @@ it.each([
   ["1\u00a0234\u202f567.5", "1234567.5"],
   ["1'234.50", "1234.50"],
   ["1\u2019234", "1234"],
+  ["1\u00b4234.50", "1234.50"],
+  ["1,23,456.00", "123456.00"],
+  ["12,-", "12.0"],
+  ["1.234,--", "1234.0"],
+  ["12.\u2013 \u20ac", "12.0"],
   ["12,50 \u20ac", "12.50"],
   ["\u20ac 12.50", "12.50"],
   ["\u20ac1.234,50", "1234.50"],
@@ -30,7 +35,7 @@ it.each([
 it.each([
   ...["1,250", "1,2345.00", "1.23,456,7", "12,34,567", "1 23", "12 50", "1,234.567,8", "1.234,5,6", "1..5"],
   ...["$ 12.50", "USD 12.50", "12.50 GBP", "\u20ac", "EUR", "", "-1,50", "(1,50)", "12,", ",50", "1e5", "a"],
-  ...["\u20ac 12 \u20ac", "12.50 / 13.50", "1.234,50.", "EUREKA 1"],
+  ...["\u20ac 12 \u20ac", "12.50 / 13.50", "-", ",-", "12-", "1.234,50.", "EUREKA 1"],
 ])("%j is no amount in EUR, or has two meanings", (cell) => {
   expect(read(cell)).toBeNull();
   expect(read(cell, "EUR", true)).toBeNull();
@@ -54,3 +59,26 @@ it("the sign of a currency belongs to the merchant's one", () => {
   ]);
   expect([read("\u00a35", "USD"), read("$5", "GBP")]).toEqual([null, null]);
 });
+
+it.each([
+  ["5", 5],
+  [" 5 ", 5],
+  ["5.0", 5],
+  ["5,00", 5],
+  ["1 250", 1250],
+  ["1'250", 1250],
+  ["1.250,00", 1250],
+  ["1.250.000", 1_250_000],
+  ["+5", 5],
+  ["-5", -5],
+  ["\u22125", -5],
+])("%j is the whole number %d", (cell, number) => {
+  expect(wholeNumberOfCell(cell)).toBe(number);
+});
+
+it.each(["1.250", "1,250", "1.000", "5.5", "5,5", "1e3", "5 pcs", "", "-", "(5)", "1".repeat(16)])(
+  "%j is no whole number, or has two meanings",
+  (cell) => {
+    expect(wholeNumberOfCell(cell)).toBeNull();
+  },
+);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decode, type Encoding, encodingOf } from "../../../src/platform/tables/decode.ts";
+import { decode, type Encoding, encodingOf, isMisread } from "../../../src/platform/tables/decode.ts";
 
 /** The text of bytes that arrive in pieces of a size, and its encoding. */
 async function decoded(bytes: Buffer, size = 7): Promise<[string, Encoding]> {
@@ -30,6 +30,47 @@ describe("the encoding of a file", () => {
     ["Windows-1252", Buffer.from(text.replace("\u20ac", "\x80"), "latin1"), "windows-1252"],
   ])("%s, however it arrives", async (_, bytes, encoding) => {
     for (const size of [1, 2, 3, 5, 1_000]) expect(await decoded(bytes, size)).toEqual([text, encoding]);
+  });
+
+  it.each<[string, string, Encoding]>([
+    ["ISO 8859-15", "sku;name\nA;Gr\xf6\xdfe 10 \xa4\n", "iso-8859-15"],
+    ["Mac Roman in German", "sku;name\nA;Gr\x9a\xa7e f\x9fr M\x8anner\n", "macintosh"],
+    ["Mac Roman in French", "sku;name\nA;Cr\x8fme br\x9el\x8ee\n", "macintosh"],
+    [
+      "Windows-1252 with signs",
+      "sku;name\nA;f\xfcr 5 \x80 \x96 \x84M\x93, 1\xbd\x94, \xa75, Ko\x9aice\n",
+      "windows-1252",
+    ],
+    ["Windows-1252 in capitals", "sku;name\nA;STRA\xdfE KO\x8aICE\n", "windows-1252"],
+  ])("that is not UTF-8 is recognised by its words: %s", async (_, bytes, encoding) => {
+    const file = Buffer.from(bytes, "latin1");
+    expect(await decoded(file, 1_000)).toEqual([new TextDecoder(encoding).decode(file), encoding]);
+  });
+
+  it("is probably another one where a sign or a capital is within a word, or UTF-8 was read as another one", () => {
+    for (const text of [
+      "Gr\u0161\u00a7e",
+      "f\u0178r",
+      "Gr\u201d\u00e1e",
+      "Gr\u00c3\u00b6\u00c3\u0178e",
+      "5 \u00e2\u201a\u00ac",
+      "M\ufffdller",
+    ])
+      expect(isMisread(text), text).toBe(true);
+    for (const text of [
+      "Gr\u00f6\u00dfe",
+      "Ko\u0161ice",
+      "KO\u0160ICE",
+      "S\u00c3O",
+      "L\u2019\u00c9cuyer",
+      "\u00a7 5",
+      "5\u00bd\u201d",
+      "A\u2013B",
+      "5 \u20ac/kg",
+      "4\u00d72",
+      "l\u2019eau\u2026",
+    ])
+      expect(isMisread(text), text).toBe(false);
   });
 
   it("is UTF-8 for every text, however it arrives", async () => {

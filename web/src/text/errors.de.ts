@@ -83,6 +83,8 @@ const FILE_FAULTS: Readonly<Record<KnownFileFault, string>> = {
     "die Datei ist eine alte Arbeitsmappe (.xls) oder eine mit Passwort; speichern Sie sie als .xlsx ohne Passwort, oder als CSV",
   not_a_workbook:
     "die Datei ist keine Arbeitsmappe, die gelesen werden kann; speichern Sie sie als .xlsx oder als CSV",
+  not_a_table:
+    "die Datei ist keine Tabelle; öffnen Sie sie in einem Tabellenprogramm, und speichern Sie sie als .xlsx oder als CSV",
   large_workbook:
     "die Arbeitsmappe ist zu groß: höchstens 16 MiB, und ausgepackt 128 MiB; speichern Sie sie als CSV",
 };
@@ -94,9 +96,15 @@ const DAMAGES: Readonly<Record<KnownCellDamage, string>> = {
   formula: "ist eine Formel",
   error_value: "ist ein Fehlerwert eines Tabellenprogramms",
   invisible: "enthält unsichtbare Zeichen",
-  letters: "hat � oder ?? anstelle verlorener Buchstaben",
+  letters:
+    "hat falsche Buchstaben, weil die Datei in einer anderen Kodierung gespeichert wurde; speichern Sie sie als CSV in UTF-8",
   decimals: "ist eine Zahl mit Nachkommastellen",
   rounded: "endet nach 15 Ziffern mit Nullen, wie Tabellenprogramme lange Nummern runden",
+  boolean: "ist ein Wahrheitswert, wie Tabellenprogramme manche Wörter verstehen",
+  quotes: "hat ein Anführungszeichen oder einen Apostroph am Rand",
+  groups: "hat Ziffern in Gruppen; schreiben Sie nur die Ziffern, wie ein Scanner sie liest",
+  look_alike:
+    "hat Zeichen, die wie andere aussehen, etwa einen Gedankenstrich oder einen Buchstaben eines anderen Alphabets",
 };
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -380,7 +388,8 @@ export const errors: ErrorTexts = {
       "bekam ein anderes Produkt, während die Datei gelesen wurde; senden Sie die Datei noch einmal",
     given_away_in_file: () =>
       "einer Zeile bekam ein anderes Produkt, während die Datei gelesen wurde; senden Sie die Datei noch einmal, um die Zeile zu sehen",
-    unknown_column: ({ known }) => `ist keine Spalte des Imports; die Spalten sind ${known.join(", ")}`,
+    unknown_column: ({ known }) =>
+      `ist keine Spalte des Imports; löschen Sie sie, oder nennen Sie sie wie eine von ${known.join(", ")}`,
     duplicate_column: () => "ist eine doppelte Spalte",
     missing_column: () => "wird gebraucht, fehlt aber in der ersten Zeile",
     json_line: () => "ist kein JSON-Objekt in einer Zeile",

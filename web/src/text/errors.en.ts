@@ -84,6 +84,7 @@ const FILE_FAULTS: Readonly<Record<KnownFileFault, string>> = {
   old_workbook:
     "the file is an old workbook (.xls), or one with a password; save it as .xlsx without a password, or as CSV",
   not_a_workbook: "the file is not a workbook that can be read; save it as .xlsx or as CSV",
+  not_a_table: "the file is not a table; open it in a spreadsheet program, and save it as .xlsx or as CSV",
   large_workbook: "the workbook is too large: at most 16 MiB, and 128 MiB unpacked; save it as CSV",
 };
 
@@ -94,9 +95,13 @@ const DAMAGES: Readonly<Record<KnownCellDamage, string>> = {
   formula: "is a formula",
   error_value: "is an error value of a spreadsheet",
   invisible: "contains invisible characters",
-  letters: "has � or ?? in place of lost letters",
+  letters: "has wrong letters, because the file was saved in another encoding; save it as CSV in UTF-8",
   decimals: "is a number with decimals",
   rounded: "ends in zeros after 15 digits, as spreadsheets round long numbers",
+  boolean: "is true or false, as spreadsheets understand some words",
+  quotes: "has a quotation mark or an apostrophe around it",
+  groups: "has its digits in groups; write the digits alone, as a scanner reads them",
+  look_alike: "has characters that look like others, such as a dash or a letter of another alphabet",
 };
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -353,7 +358,8 @@ export const errors: ErrorTexts = {
     given_away: () => "was given to another product while the file was read; send the file again",
     given_away_in_file: () =>
       "of a row was given to another product while the file was read; send the file again to see the row",
-    unknown_column: ({ known }) => `is not a column of the import; the columns are ${known.join(", ")}`,
+    unknown_column: ({ known }) =>
+      `is not a column of the import; delete it, or name it as one of ${known.join(", ")}`,
     duplicate_column: () => "is a duplicate column",
     missing_column: () => "is required, but missing in the first row",
     json_line: () => "is not a JSON object in one line",

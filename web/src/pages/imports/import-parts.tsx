@@ -204,12 +204,12 @@ function LineErrors({
   const count = typeof members["errorCount"] === "number" ? members["errorCount"] : errors.length;
   const download = () => {
     const rows = errors.map((error) => [
-      ...[String(error.line), error.column ?? "", error.subject ?? ""],
+      ...[String(error.line), error.column ?? "", error.value ?? "", error.subject ?? ""],
       explained(error),
     ]);
     const link = document.createElement("a");
     link.href = URL.createObjectURL(
-      new Blob([`\uFEFF${csvOf([["line", "column", "row", "problem"], ...rows])}`]),
+      new Blob([`\uFEFF${csvOf([["line", "column", "value", "row", "problem"], ...rows])}`]),
     );
     link.download = "errors.csv";
     link.click();
@@ -279,6 +279,10 @@ export function RowErrors({
         {
           name: t("importing.column"),
           cell: ({ column }) => (column === undefined ? t("importing.wholeRow") : <Code>{column}</Code>),
+        },
+        {
+          name: t("importing.value"),
+          cell: ({ value }) => (value === undefined ? "" : <Code>{value}</Code>),
         },
         { name: t("importing.problem"), cell: explained },
         { name: t("importing.row"), cell: ({ subject }) => subject ?? "" },
