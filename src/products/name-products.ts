@@ -1,6 +1,6 @@
 import { barcodeKey } from "../platform/codes.ts";
 import type { Queryable } from "../platform/database/database.ts";
-import { barcodeDamageOf, damageOf, damageOfStored, spellingsOf } from "../platform/tables/damage.ts";
+import { damageInColumn, damageOfStored, spellingsOf } from "../platform/tables/damage.ts";
 import type { RowError } from "../platform/tables/read-table.ts";
 import { listBarcodeOwners, listSkuOwners } from "./import/import-sql.ts";
 import type { Product } from "./product.ts";
@@ -72,9 +72,7 @@ function found(
     const isFormula = formulas.includes(column);
     const meant = column === "sku" ? spellingsOf(code).find((each) => own.bySku.has(each)) : undefined;
     const damage =
-      meant !== undefined
-        ? damageOfStored(code, meant)
-        : (column === "sku" ? damageOf : barcodeDamageOf)(code, isFormula);
+      meant !== undefined ? damageOfStored(code, meant) : damageInColumn(column, code, isFormula);
     if (meant !== undefined && damage !== null) return { line, column, rule: "damaged", damage, meant };
     return damage === null ? missing(column) : { line, column, rule: "damaged", damage };
   };

@@ -187,8 +187,8 @@ describe("an import recognises", () => {
     ]);
     expect(body.recognised.decimalSeparator).toBe("comma");
     await expectRefused(`${HEADER}\nE,e,"1,250"\nF,f,1.250\nG,g,$ 1\nH,h,2\n`, [
-      { line: 2, column: "price", rule: "format", format: "amount" },
-      { line: 3, column: "price", rule: "amount", decimals: 2 },
+      { line: 2, column: "price", rule: "two_meanings", value: "1,250" },
+      { line: 3, column: "price", rule: "two_meanings", value: "1.250" },
       { line: 4, column: "price", rule: "format", format: "amount" },
     ]);
     const dinars = { name: "K", accountEmail: "k@example.com", currency: "KWD" };

@@ -174,7 +174,7 @@ describe("the import of a file", () => {
     const file = page.locator("input[type=file]");
     await file.setInputFiles(csv("bad.csv", "sku,name,price\nFILE-0,,1\nFILE-1,Same,abc\n"));
     await page.getByText("2 errors. Nothing is imported until the file has none.").waitFor();
-    await page.getByRole("row", { name: "3 price must be an amount" }).waitFor();
+    await page.getByRole("row", { name: "3 price abc must be an amount" }).waitFor();
     expect(await findingsOf(page)).toEqual([]);
     const many = Array.from({ length: 1_200 }, (_, number) => `MANY-${number},Many,1`);
     await file.setInputFiles(csv("many.csv", `sku,name,price\n${many.join("\n")}\n`));
@@ -184,7 +184,7 @@ describe("the import of a file", () => {
     await page.getByRole("row", { name: "3 FILE-9 New" }).waitFor();
     expect(await found("FILE-9"), "a preview stores nothing").toEqual([]);
     await page.getByLabel("Create a product; a SKU that exists is an error").check();
-    await page.getByRole("row", { name: /2 sku is the SKU of the product/ }).waitFor();
+    await page.getByRole("row", { name: /2 sku FILE-0 is the SKU of the product/ }).waitFor();
     await page.getByLabel("Change the product that has the SKU, or create it").check();
     await page.getByRole("button", { name: "Import 2 products" }).click();
     await page.getByRole("heading", { name: "What has changed" }).waitFor();

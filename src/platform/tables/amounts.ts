@@ -40,6 +40,9 @@ export function wholeNumberOfCell(cell: string): number | null {
   return whole === undefined ? null : Number(whole) * (sign === "" || sign === "+" ? 1 : -1);
 }
 
+/** `1.250` and `1,250`: a thousand or decimals. */
+export const hasTwoMeanings = (cell: string): boolean => /^[1-9]\d{0,2}[.,]\d{3}$/.test(cell.trim());
+
 const withoutGroups = (number: string): string =>
   number.replace(GROUPED_OTHERWISE, (groups) => groups.replace(/\D/g, ""));
 

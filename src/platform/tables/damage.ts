@@ -68,12 +68,13 @@ export function damageOf(text: string, isFormula = false): Damage | null {
 /** The digits of a barcode in groups, as they are printed below it. Scanners read the digits alone. */
 const GROUPS = /^\d+(?:[ .,'\u2019-]\d+)+$/;
 
-/** The same of a barcode, whose check digit shows more. */
-export function barcodeDamageOf(barcode: string, isFormula = false): Damage | null {
-  const digits = barcode.replace(/\D/g, "");
-  if (GROUPS.test(barcode) && GTIN_LENGTHS.includes(digits.length) && hasValidCheckDigit(digits))
+/** The same of an identifier of a column: the check digit of a barcode shows more. */
+export function damageInColumn(column: string, text: string, isFormula = false): Damage | null {
+  if (column !== "barcode") return damageOf(text, isFormula);
+  const digits = text.replace(/\D/g, "");
+  if (GROUPS.test(text) && GTIN_LENGTHS.includes(digits.length) && hasValidCheckDigit(digits))
     return "groups";
-  return isGtinWithoutZeros(barcode) ? "zeros" : damageOf(barcode, isFormula);
+  return isGtinWithoutZeros(text) ? "zeros" : damageOf(text, isFormula);
 }
 
 /**

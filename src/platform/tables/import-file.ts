@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { makeDataDir } from "../data-dir.ts";
 import { describedErrors, type Problem } from "../wire/problems.ts";
 import type { Violation } from "../wire/rules.ts";
-import { wholeNumberOfCell } from "./amounts.ts";
-import { damageOf, isErrorValue, possibleDamageOf } from "./damage.ts";
+import { hasTwoMeanings, wholeNumberOfCell } from "./amounts.ts";
+import { damageInColumn, isErrorValue, possibleDamageOf } from "./damage.ts";
 import { isMisread } from "./decode.ts";
 import type { Columns } from "./header.ts";
 import type { FileRecord, Recognised, Report, RowError } from "./read-table.ts";
@@ -63,7 +63,7 @@ export class ImportErrors {
   }
 
   get warnings(): readonly RowError[] {
-    return this.#warnings;
+    return this.#warnings.toSorted(byLine);
   }
 
   add(errors: readonly RowError[], row?: NamedRow): void {
@@ -109,11 +109,13 @@ export const namedRow = (values: object, ...cells: readonly (string | null | und
 });
 
 function inRow(error: RowError, row?: NamedRow): RowError {
-  if (row === undefined) return error;
-  const value: unknown = error.column === undefined ? undefined : Reflect.get(row.values, error.column);
+  const { column } = error;
+  if (column === undefined) return { ...error, ...(row?.subject && { subject: row.subject }) };
+  const value: unknown = row === undefined ? undefined : Reflect.get(row.values, column);
   return {
     ...error,
-    ...(row.subject !== "" && { subject: row.subject }),
+    column: cut(column), // Of a header, it can be any text.
+    ...(row?.subject && { subject: row.subject }),
     ...(typeof value === "string" && { value: cut(value) }),
   };
 }
@@ -151,7 +153,8 @@ export async function* validRows<Row extends object>(
       withoutValue.length > 0 ? { errors: withoutValue } : read({ ...record, typed: typed(values, columns) });
     if ("errors" in row) {
       const damaged = asWritten ? [] : damagedCells(record, identifiers);
-      errors.add([...row.errors, ...besides(row.errors, damaged)], about);
+      const own = row.errors.map((error) => withTwoMeanings(error, record, columns));
+      errors.add([...own, ...besides(row.errors, damaged)], about);
       continue;
     }
     for (const [column, value] of asWritten ? [] : Object.entries(values)) {
@@ -182,6 +185,17 @@ const typed = (
     }),
   );
 
+/** A number that could be another one is not just a wrong one: a person has to say which is meant. */
+function withTwoMeanings(
+  error: RowError,
+  { values }: FileRecord,
+  { amounts, numbers = [] }: Columns,
+): RowError {
+  const { line, column = "" } = error;
+  const isNumber = numbers.includes(column) || amounts?.columns.includes(column) === true;
+  return isNumber && hasTwoMeanings(values[column] ?? "") ? { line, column, rule: "two_meanings" } : error;
+}
+
 /** The errors of columns that have none yet. */
 export const besides = (known: readonly RowError[], others: readonly RowError[]): RowError[] =>
   others.filter(({ column }) => !known.some((error) => error.column === column));
@@ -189,7 +203,7 @@ export const besides = (known: readonly RowError[], others: readonly RowError[])
 /** Identifiers that look damaged, whether they are stored so or not. */
 const damagedCells = ({ line, values, formulas }: FileRecord, identifiers: readonly string[]): RowError[] =>
   identifiers.flatMap((column) => {
-    const damage = damageOf(values[column] ?? "", formulas.includes(column));
+    const damage = damageInColumn(column, values[column] ?? "", formulas.includes(column));
     return damage === null ? [] : [{ line, column, rule: "damaged", damage }];
   });
 

@@ -648,6 +648,11 @@ export const BACK_OFFICE_RULES = {
     ({ count, expected }) => `has ${counted(count, "cell")}, but the first row has ${expected}`,
   ),
   max_rows: rule("At most `max` rows.", ["max"], ({ max }) => `exceeds the limit of ${max} rows`),
+  two_meanings: rule(
+    "A number with one meaning.",
+    [],
+    () => "can mean thousands or decimals; write it without a separator of thousands",
+  ),
   json_line: rule("A line that is a JSON object.", [], () => "is not a JSON object in one line"),
   unnamed_column: rule(
     "A name of the column in the first row, if a cell of it is not empty.",

@@ -2,8 +2,7 @@ import type { Merchant } from "../../merchants/merchants-sql.ts";
 import { barcodeKey } from "../../platform/codes.ts";
 import { type Database, planBatch, type Queryable } from "../../platform/database/database.ts";
 import {
-  barcodeDamageOf,
-  damageOf,
+  damageInColumn,
   damageOfStored,
   hasWrongCheckDigit,
   spellingsOf,
@@ -166,7 +165,7 @@ function damages(row: ImportRow, before: Before | null, meant: MeantSkus): RowEr
     const damageOfOwn = typeof stored === "string" ? damageOfStored(value, stored) : null;
     if (typeof stored === "string" && damageOfOwn !== null)
       return [{ line, column, rule: "damaged", damage: damageOfOwn, meant: stored }];
-    const damage = (column === "barcode" ? barcodeDamageOf : damageOf)(value, row.formulas.includes(column));
+    const damage = damageInColumn(column, value, row.formulas.includes(column));
     return damage === null ? [] : [{ line, column, rule: "damaged", damage }];
   });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
-  barcodeDamageOf,
+  damageInColumn,
   damageOf,
   damageOfStored,
   hasWrongCheckDigit,
@@ -180,6 +180,6 @@ describe("a barcode", () => {
     ["12-34", null],
     ["4.00638E+12", "exponent"],
   ])("%s is damaged: %s", (barcode, damage) => {
-    expect(barcodeDamageOf(barcode)).toBe(damage);
+    expect(damageInColumn("barcode", barcode)).toBe(damage);
   });
 });

@@ -27,7 +27,7 @@ const FORMATS: Readonly<Record<KnownValueFormat, string>> = {
   "header-value": "darf nur sichtbare ASCII-Zeichen haben, und Leerzeichen nur dazwischen",
   email: "muss eine E-Mail-Adresse sein",
   barcode: "darf nur ASCII-Zeichen haben, und am Anfang und Ende keine Leerzeichen",
-  amount: "muss ein Betrag wie 12,50 oder 12.50 sein, ohne Tausenderpunkte",
+  amount: "muss ein Betrag wie 12,50 oder 12.50 sein",
   currency: "muss ein Währungscode nach ISO 4217 wie EUR sein",
   id: "ist keine ID des Dienstes",
   "time-zone": "muss eine Zeitzone sein, etwa Europe/Berlin",
@@ -392,6 +392,8 @@ export const errors: ErrorTexts = {
       `ist keine Spalte des Imports; löschen Sie sie, oder nennen Sie sie wie eine von ${known.join(", ")}`,
     duplicate_column: () => "ist eine doppelte Spalte",
     missing_column: () => "wird gebraucht, fehlt aber in der ersten Zeile",
+    two_meanings: () =>
+      "kann Tausender oder Nachkommastellen bedeuten; schreiben Sie die Zahl ohne Tausendertrennzeichen",
     json_line: () => "ist kein JSON-Objekt in einer Zeile",
     header_row: () => "die Kopfzeile fehlt",
     cell_count: ({ count, expected }) =>

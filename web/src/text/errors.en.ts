@@ -362,6 +362,7 @@ export const errors: ErrorTexts = {
       `is not a column of the import; delete it, or name it as one of ${known.join(", ")}`,
     duplicate_column: () => "is a duplicate column",
     missing_column: () => "is required, but missing in the first row",
+    two_meanings: () => "can mean thousands or decimals; write it without a separator of thousands",
     json_line: () => "is not a JSON object in one line",
     header_row: () => "the header row is missing",
     cell_count: ({ count, expected }) =>

@@ -394,6 +394,7 @@ export const warehouse: Translated<typeof en> = {
     repeat: "Dieselbe Datei noch einmal zählt keine Differenz doppelt und setzt jede Zählung neu.",
     merchant: "Händler der Zeilen",
     merchantHelp: "Für Zeilen ohne Händler. Eine SKU oder ein Barcode gehört zu einem Händler.",
+    merchantMissing: "Die Zeilen nennen keinen Händler. Wählen Sie ihn hier.",
     import_one: "{{count, number}} Zeile importieren",
     import_other: "{{count, number}} Zeilen importieren",
     importEffect: "Zeilen, die der Bestand verbietet, werden ausgelassen. Alle anderen werden importiert.",

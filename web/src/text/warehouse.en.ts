@@ -383,6 +383,7 @@ export const warehouse = {
     repeat: "The same file again counts no difference twice, and sets each count again.",
     merchant: "Merchant of the rows",
     merchantHelp: "For rows that name no merchant. An SKU or a barcode is one of a merchant.",
+    merchantMissing: "The rows name no merchant. Choose it here.",
     import_one: "Import {{count, number}} row",
     import_other: "Import {{count, number}} rows",
     importEffect: "Rows that the stock forbids are left out. All others are imported.",

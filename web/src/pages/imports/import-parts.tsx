@@ -261,7 +261,7 @@ const OF_FILES: readonly string[] = [
 ];
 
 /** Rows of a file, each with its problem and what it is about. */
-export function RowErrors({
+function RowErrors({
   label,
   errors,
 }: {
@@ -291,6 +291,14 @@ export function RowErrors({
   );
 }
 
+/** Rows beside others, with what they are as a heading. */
+export const NamedRows = ({ label, errors }: Parameters<typeof RowErrors>[0]) => (
+  <Stack gap={4}>
+    <Text fw={600}>{label}</Text>
+    <RowErrors label={label} errors={errors} />
+  </Stack>
+);
+
 type FindingsProps = { readonly recognised: RecognisedTable; readonly warnings: readonly ValidationError[] };
 
 /** What the file was read as, and rows that may be wrong. */
@@ -311,7 +319,7 @@ function Findings({ recognised, warnings }: FindingsProps) {
       <Text size="sm" c="dimmed">
         {t("importing.recognised", { form: parts.join(", ") })}
       </Text>
-      {warnings.length > 0 && <RowErrors label={t("importing.warnings")} errors={warnings} />}
+      {warnings.length > 0 && <NamedRows label={t("importing.warnings")} errors={warnings} />}
     </>
   );
 }

@@ -19,7 +19,7 @@ import {
   ImportOutcome,
   ImportSteps,
   mediaTypeOf,
-  RowErrors,
+  NamedRows,
 } from "../imports/import-parts.tsx";
 import { type Import, useImport } from "../imports/use-import.ts";
 import { merchantQuery } from "../merchants/queries.ts";
@@ -114,7 +114,7 @@ function Result({ running, result, isStored, merchantId }: ResultProps) {
       to={{ address: paths.merchantProducts(merchantId), label: t("importing.toProducts") }}
     >
       {result.rejections.length > 0 && (
-        <RowErrors label={t("importing.rejected")} errors={result.rejections} />
+        <NamedRows label={t("importing.rejected")} errors={result.rejections} />
       )}
       <ImportRows result={result} />
     </ImportOutcome>

@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery, useSuspenseQuery } from "@tanstack/react-qu
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import { ApiProblem } from "../../../api/problem.ts";
 import type { StockImportResult } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { stringifySearch } from "../../../routing/search.ts";
@@ -18,7 +19,7 @@ import {
   ImportOutcome,
   ImportSteps,
   mediaTypeOf,
-  RowErrors,
+  NamedRows,
 } from "../../imports/import-parts.tsx";
 import { type Import, useImport } from "../../imports/use-import.ts";
 import { thingsQuery } from "../../things.ts";
@@ -76,6 +77,7 @@ export function StockImportPage() {
           <MerchantOfRows
             value={running.choice.merchantId}
             isBusy={isBusy}
+            isMissing={lacksMerchant(running)}
             onChange={(merchantId) => running.choose(running.file, { ...running.choice, merchantId })}
           />
         )}
@@ -90,13 +92,20 @@ export function StockImportPage() {
 const importAddress = (facilityId: string, query: Record<string, unknown>): string =>
   `/api/facilities/${encodeURIComponent(facilityId)}/stock/import${stringifySearch(query)}`;
 
+/** True if rows of the file name no merchant, and none is chosen for them. */
+const lacksMerchant = ({ state }: Running): boolean =>
+  state.phase === "failed" &&
+  state.error instanceof ApiProblem &&
+  state.error.errors.some(({ column, rule }) => column === "merchantId" && rule === "required");
+
 type MerchantProps = {
   readonly value: string | null;
   readonly isBusy: boolean;
+  readonly isMissing: boolean;
   readonly onChange: (merchantId: string | null) => void;
 };
 
-function MerchantOfRows({ value, isBusy, onChange }: MerchantProps) {
+function MerchantOfRows({ value, isBusy, isMissing, onChange }: MerchantProps) {
   const { t } = useTranslation();
   const [typed, setTyped] = useState("");
   const [q] = useDebouncedValue(typed.trim(), TYPING_MS);
@@ -106,13 +115,14 @@ function MerchantOfRows({ value, isBusy, onChange }: MerchantProps) {
     placeholderData: keepPreviousData,
   });
   const found = data.map(({ id, name }) => ({ value: id, label: name }));
-  const isMissing = chosen !== null && !found.some((option) => option.value === chosen.value);
+  const isElsewhere = chosen !== null && !found.some((option) => option.value === chosen.value);
   return (
     <Select
       maw={340}
       label={t("stockImport.merchant")}
       description={t("stockImport.merchantHelp")}
-      data={isMissing ? [chosen, ...found] : found}
+      error={isMissing && t("stockImport.merchantMissing")}
+      data={isElsewhere ? [chosen, ...found] : found}
       value={value}
       onChange={(id, option) => {
         setChosen(option === null ? null : { value: option.value, label: option.label });
@@ -156,7 +166,7 @@ function Result({ running, result, isStored, facilityId }: ResultProps) {
       to={{ address: paths.stockList(facilityId), label: t("stock.title") }}
     >
       {rejections.length > 0 && (
-        <RowErrors label={t("stockImport.rejected")} errors={rejections.slice(0, SHOWN_MAX)} />
+        <NamedRows label={t("stockImport.rejected")} errors={rejections.slice(0, SHOWN_MAX)} />
       )}
       {changes.length > 0 && (
         <DataTable
