@@ -62,6 +62,7 @@ export const orders: Translated<typeof en> = {
     details: "Einzelheiten",
     id: "Bestell-ID",
     externalId: "ID des Partners",
+    value: "Warenwert",
     updated: "Geändert",
     cancelableUntil: "Partner kann stornieren bis",
     untilPaid: "Bis ihre Zahlung gelingt",

@@ -59,6 +59,7 @@ export const orders = {
     details: "Details",
     id: "Order id",
     externalId: "Partner's id",
+    value: "Value of the goods",
     updated: "Updated",
     cancelableUntil: "Partner can cancel until",
     untilPaid: "Until its payment succeeds",

@@ -97,7 +97,7 @@ const TONES: Readonly<Record<Attention["kind"], Tone>> = {
   review: "info",
   hold: "warning",
   not_routed: "danger",
-  late: "danger",
+  late: "warning",
   endpoint_paused: "neutral",
   endpoint_failing: "danger",
   payment_declined: "danger",
@@ -111,7 +111,7 @@ function useTasks(attention: readonly Attention[]): Task[] {
     const filters = parseSearch(query);
     const task = {
       key: `${kind} ${reason}`,
-      tone: TONES[kind],
+      tone: reason === "merchant_request" ? "neutral" : TONES[kind],
       count,
       what: [t(`overview.kinds.${kind}`, { count }), ...(reason === null ? [] : [holdReason(reason)])].join(
         ": ",

@@ -61,14 +61,7 @@ export function StationPage() {
     <Page
       title={t("station.title")}
       crumbs={
-        <Crumbs
-          of={[
-            [t("work.title"), paths.work()],
-            ...(pickListId === undefined
-              ? []
-              : [[t("station.pickList"), paths.pickList(pickListId)] as const]),
-          ]}
-        />
+        pickListId !== undefined && <Crumbs of={[[t("station.pickList"), paths.pickList(pickListId)]]} />
       }
       actions={
         <Group gap="xs" className={classes["head"] ?? ""}>

@@ -256,7 +256,7 @@ function OrderMoney({ order }: { order: Order }) {
   return (
     <Section title={t("order.money")}>
       <Stack gap={6}>
-        <Sum name={t("orders.goods")} amount={goods} />
+        <Sum name={t("order.value")} amount={goods} />
         {lines.map((line) => (
           <Line key={line.id} line={line} />
         ))}
