@@ -232,7 +232,7 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
     query: Type.Object({
       limit: limitField,
       cursor: cursorField,
-      q: searchField("A part of the name. Case is ignored."),
+      q: searchField("A part of the name. Case, accents and apostrophes are ignored."),
     }),
     responses: {
       200: { description: "A page, oldest first.", schema: pageOf(ConnectionSchema, "ConnectionPage") },
@@ -263,7 +263,7 @@ export const connectionRoutes: readonly BackOfficeRoute[] = [
       limit: limitField,
       cursor: cursorField,
       merchantId: Type.Optional(Type.String({ description: "Only connections of this merchant." })),
-      q: searchField("A part of the name. Case is ignored."),
+      q: searchField("A part of the name. Case, accents and apostrophes are ignored."),
     }),
     responses: {
       200: { description: "A page, oldest first.", schema: pageOf(ConnectionSchema, "ConnectionPage") },

@@ -38,7 +38,7 @@ const FilterSchema = Type.Object(
         "Only products with this status. Default: to expose, `active`; to withdraw, any.",
       ),
     ),
-    q: searchField("A part of the SKU or of the name. Case is ignored."),
+    q: searchField("A part of the SKU or of the name. Case, accents and apostrophes are ignored."),
     connectionId: Type.Optional(
       Type.String({
         maxLength: 255,

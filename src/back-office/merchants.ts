@@ -156,7 +156,9 @@ export const merchantRoutes: readonly BackOfficeRoute[] = [
     query: Type.Object({
       limit: limitField,
       cursor: cursorField,
-      q: searchField("A part of the name or of the email address. Case is ignored."),
+      q: searchField(
+        "A part of the name or of the email address. Case, accents and apostrophes are ignored.",
+      ),
     }),
     responses: {
       200: {

@@ -182,7 +182,7 @@ export const productRoutes: readonly BackOfficeRoute[] = [
       exposed: flagField(
         "True: only products that are exposed. False: only those that are not. To `connectionId`, or without it to any connection. Default: true with `connectionId`.",
       ),
-      q: searchField("A part of the SKU or of the name. Case is ignored."),
+      q: searchField("A part of the SKU or of the name. Case, accents and apostrophes are ignored."),
       sort: Type.Optional(
         Type.Enum(["oldest", "updated"], {
           description:
@@ -328,7 +328,7 @@ export const exposedProductRoutes: readonly BackOfficeRoute[] = [
         Type.String({ maxLength: 255, format: "text", description: "Only products with this SKU." }),
       ),
       status: Type.Optional(describedAs(ProductStatusSchema, "Only products with this status.")),
-      q: searchField("A part of the SKU or of the name. Case is ignored."),
+      q: searchField("A part of the SKU or of the name. Case, accents and apostrophes are ignored."),
     }),
     responses: {
       200: {
@@ -382,7 +382,7 @@ export const productExposureRoutes: readonly BackOfficeRoute[] = [
       limit: limitField,
       cursor: cursorField,
       exposed: flagField("True: only connections to which the product is exposed. False: only the others."),
-      q: searchField("A part of the connection's name. Case is ignored."),
+      q: searchField("A part of the connection's name. Case, accents and apostrophes are ignored."),
     }),
     responses: {
       200: {

@@ -3,8 +3,9 @@ import { connectionScope, merchantScope, orderScope } from "../audit/grant.ts";
 import { findConnectionsByName, findMerchantsByName } from "../merchants/merchants-sql.ts";
 import { OrderStatusSchema, toWireOrder } from "../orders/order-wire.ts";
 import { findOrders } from "../orders/reading/list-orders.ts";
+import { searchPatterns } from "../platform/fold-text.ts";
 import { fromTypeId, momentOf, toTypeId, wireOrderId } from "../platform/ids.ts";
-import { dateTime, describedAs, idField, nullable, toSearched } from "../platform/wire/schemas.ts";
+import { dateTime, describedAs, idField, nullable } from "../platform/wire/schemas.ts";
 import { findProducts } from "../products/find-products.ts";
 import { findDeliveries } from "../webhooks/log/all-deliveries-sql.ts";
 import { DeliveryStatusSchema } from "../webhooks/log/delivery.ts";
@@ -115,7 +116,7 @@ export const searchRoutes: readonly BackOfficeRoute[] = [
     tag: "Search",
     summary: "Find orders, deliveries, connections, merchants and products",
     description:
-      "At most 5 of each kind that the caller sees. Case is ignored. Meant for each key that a person presses. Orders that are found are recorded as read.",
+      "At most 5 of each kind that the caller sees. Case, accents and apostrophes are ignored. Meant for each key that a person presses. Orders that are found are recorded as read.",
     query: Type.Object({
       q: Type.String({
         minLength: 2,
@@ -131,21 +132,16 @@ export const searchRoutes: readonly BackOfficeRoute[] = [
       const { db } = context;
       const { grants } = caller;
       const text = query.q.trim();
-      const lower = toSearched(text) ?? "";
+      const name = searchPatterns(text);
       const deliveryIds = deliveryIdsOf(text);
       const merchants = merchantScope(grants);
       const isMerchantShown = merchants === null || merchants.length > 0;
       const [orders, deliveries, connections, foundMerchants, products] = await Promise.all([
         findOrders(db, orderScope(grants), text, FOUND_MAX, context.clock.now()),
         deliveryIds === null ? [] : findDeliveries(db, ownerScope(grants), deliveryIds, FOUND_MAX),
-        findConnectionsByName(
-          db,
-          connectionScope(grants),
-          { text: lower, id: fromTypeId("con", text) },
-          FOUND_MAX,
-        ),
+        findConnectionsByName(db, connectionScope(grants), { name, id: fromTypeId("con", text) }, FOUND_MAX),
         isMerchantShown
-          ? findMerchantsByName(db, merchants, { text: lower, id: fromTypeId("mer", text) }, FOUND_MAX)
+          ? findMerchantsByName(db, merchants, { name, id: fromTypeId("mer", text) }, FOUND_MAX)
           : [],
         isMerchantShown && !hasRole(caller, "partner") ? findProducts(db, merchants, text, FOUND_MAX) : [],
       ]);

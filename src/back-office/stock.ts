@@ -137,7 +137,9 @@ const stockFilterFields = {
       description: "Only products with fewer available units than this.",
     }),
   ),
-  q: searchField("A part of the SKU or of the name, in either case, or a whole barcode."),
+  q: searchField(
+    "A part of the SKU or of the name, or a whole barcode. Case, accents and apostrophes are ignored.",
+  ),
   updatedSince: Type.Optional(
     dateTime(
       "Only stock that last changed at or after this time. To follow changes, use `GET /api/changes`, which misses none.",

@@ -16,6 +16,7 @@ import {
 } from "../partner-api/webhook-endpoints.ts";
 import { makerOf } from "../people/tokens.ts";
 import type { Context } from "../platform/context.ts";
+import { searchPatterns } from "../platform/fold-text.ts";
 import { fromTypeId, toTypeId } from "../platform/ids.ts";
 import { parseTime } from "../platform/time.ts";
 import { pagePosition, toPage } from "../platform/wire/cursor.ts";
@@ -31,7 +32,6 @@ import {
   nullableTime,
   pageOf,
   searchField,
-  toSearched,
 } from "../platform/wire/schemas.ts";
 import { changeEndpoint, createEndpoint, deleteEndpoint } from "../webhooks/endpoints/change-endpoints.ts";
 import type { Taker } from "../webhooks/endpoints/ended-access.ts";
@@ -317,8 +317,10 @@ async function shownEndpoint(
 const tag = "Webhook endpoints";
 
 const searchedIn = (q: string | undefined) => {
-  const text = toSearched(q?.trim());
-  return text === null ? null : { text, id: fromTypeId("whe", text) };
+  const text = q?.trim();
+  return text === undefined
+    ? null
+    : { text: searchPatterns(text), id: fromTypeId("whe", text.toLowerCase()) };
 };
 
 const ListedPageSchema = pageOf(ListedEndpointSchema, "ListedWebhookEndpointPage");
@@ -346,7 +348,7 @@ export const allEndpointRoutes: readonly BackOfficeRoute[] = [
       mode: Type.Optional(describedAs(EndpointModeSchema, "Only live, or only test endpoints.")),
       owner: ownerField,
       q: searchField(
-        "A part of the address without its query, of the note, or of the name of connection, merchant or facility, or the id of the endpoint. Case is ignored.",
+        "A part of the address without its query, of the note, or of the name of connection, merchant or facility, or the id of the endpoint. Case, accents and apostrophes are ignored.",
       ),
     }),
     responses: { 200: { description: "A page of endpoints.", schema: ListedPageSchema } },

@@ -2,6 +2,7 @@ import type { ConnectionScope } from "../audit/grant.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../platform/connection-key.ts";
 import { findReachable, searchReachable } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import { folded, type SearchPatterns } from "../platform/fold-text.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 import type { Connection } from "./connection.ts";
 import type { LimitOverrides } from "./limits.ts";
@@ -88,13 +89,13 @@ export async function lockConnection(tx: Queryable, connection: ConnectionKey): 
 }
 
 /**
- * Connections of a merchant whose name contains `name`, oldest first. Returns one row more than the page if there is
- * one. `name` is in lower case.
+ * Connections of a merchant whose name fits one of the `searchPatterns`, oldest first. Returns one row more than the page
+ * if there is one.
  */
 export async function listConnections(
   db: Queryable,
   merchantId: string,
-  name: string | null,
+  name: SearchPatterns | null,
   { afterId, limit }: PagePosition,
 ): Promise<Connection[]> {
   const rows = await db.query<ConnectionRow>({
@@ -105,7 +106,7 @@ export async function listConnections(
              c.live_agents, c.certification_max_age_days, c.certified_at
       from connections c
       join merchants m on m.id = c.merchant_id
-      where c.merchant_id = $1 and c.id > $2 and ($4::text is null or strpos(lower(c.name), $4) > 0)
+      where c.merchant_id = $1 and c.id > $2 and ($4::text[] is null or ${folded("c.name")} like any($4))
       order by c.id
       limit $3 + 1`,
     values: [merchantId, afterId, limit, name],
@@ -118,8 +119,8 @@ export type ConnectionFilter = {
   /** The scope of the caller. */
   readonly scope: ConnectionScope;
   readonly merchantId: string | null;
-  /** A part of the name, in lower case. */
-  readonly name: string | null;
+  /** Of a part of the name. */
+  readonly name: SearchPatterns | null;
 };
 
 /** Connections of all merchants, oldest first. Returns one row more than the page if there is one. */
@@ -137,7 +138,7 @@ export async function listAllConnections(
       from connections c
       join merchants m on m.id = c.merchant_id
       where c.id > $1 and ($3::uuid is null or c.merchant_id = $3)
-        and ($4::text is null or strpos(lower(c.name), $4) > 0)
+        and ($4::text[] is null or ${folded("c.name")} like any($4))
         and ($5 or c.merchant_id = any($6::uuid[]) or c.id = any($7::uuid[]))
       order by c.id
       limit $2 + 1`,

@@ -1,5 +1,6 @@
 import type { ConnectionScope } from "../audit/grant.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import { folded, type SearchPatterns } from "../platform/fold-text.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 import { type LimitOverrides, type MerchantLimitName, maximumOf } from "./limits.ts";
 
@@ -189,8 +190,8 @@ export async function readAccountEmail(db: Queryable, merchantId: string): Promi
 /** Which merchants are listed. A null restricts nothing. */
 type MerchantFilter = {
   readonly ids: readonly string[] | null;
-  /** A part of the name or of the account's address, in lower case. */
-  readonly text: string | null;
+  /** Of a part of the name or of the account's address. */
+  readonly text: SearchPatterns | null;
 };
 
 /** Oldest first. Returns one row more than the page if there is one. */
@@ -205,7 +206,7 @@ export async function listMerchants(
       select id, name, account_email, currency, credit_limit_minor, complete_when_shipped, limits, created_at
       from merchants
       where id > $1 and ($3::uuid[] is null or id = any($3))
-        and ($4::text is null or strpos(lower(name), $4) > 0 or strpos(lower(account_email), $4) > 0)
+        and ($4::text[] is null or ${folded("name")} like any($4) or ${folded("account_email")} like any($4))
       order by id
       limit $2 + 1`,
     values: [afterId, limit, ids, text],
@@ -225,13 +226,17 @@ const toMerchant = (row: MerchantRow): Merchant => ({
 });
 
 export type FoundMerchant = { readonly id: string; readonly name: string };
+type NameOrId = { readonly name: SearchPatterns; readonly id: string | null };
 export type FoundConnection = FoundMerchant & { readonly merchantId: string; readonly merchantName: string };
 
-/** Merchants of these (null: all) with a name that contains the text, which is in lower case, or with this id. */
+/** Patterns begin with `%`. */
+const beginnings = (name: SearchPatterns): SearchPatterns => name.map((pattern) => pattern.slice(1));
+
+/** Merchants of these (null: all) with a name that fits, or with this id. Names that begin so come first. */
 export const findMerchantsByName = (
   db: Queryable,
   merchantIds: readonly string[] | null,
-  { text, id }: { readonly text: string; readonly id: string | null },
+  { name, id }: NameOrId,
   limit: number,
 ): Promise<FoundMerchant[]> =>
   db.query<FoundMerchant>({
@@ -239,17 +244,17 @@ export const findMerchantsByName = (
     text: `
       select m.id, m.name
       from merchants m
-      where ($1::uuid[] is null or m.id = any($1)) and (strpos(lower(m.name), $2) > 0 or m.id = $3)
-      order by starts_with(lower(m.name), $2) desc, lower(m.name), m.id
+      where ($1::uuid[] is null or m.id = any($1)) and (${folded("m.name")} like any($2::text[]) or m.id = $3)
+      order by ${folded("m.name")} like any($5::text[]) desc, lower(m.name), m.id
       limit $4`,
-    values: [merchantIds, text, id, limit],
+    values: [merchantIds, name, id, limit, beginnings(name)],
   });
 
-/** Connections of a scope with a name that contains the text, which is in lower case, or with this id. */
+/** Connections of a scope with a name that fits, or with this id. Names that begin so come first. */
 export const findConnectionsByName = (
   db: Queryable,
   scope: ConnectionScope,
-  { text, id }: { readonly text: string; readonly id: string | null },
+  { name, id }: NameOrId,
   limit: number,
 ): Promise<FoundConnection[]> =>
   db.query<FoundConnection>({
@@ -259,14 +264,15 @@ export const findConnectionsByName = (
       from connections c
       join merchants m on m.id = c.merchant_id
       where ($1::uuid[] is null or c.merchant_id = any($1) or c.id = any($2))
-        and (strpos(lower(c.name), $3) > 0 or c.id = $4)
-      order by starts_with(lower(c.name), $3) desc, lower(c.name), c.id
+        and (${folded("c.name")} like any($3::text[]) or c.id = $4)
+      order by ${folded("c.name")} like any($6::text[]) desc, lower(c.name), c.id
       limit $5`,
     values: [
       scope?.merchantIds ?? null,
       scope?.connections.map(({ connectionId }) => connectionId) ?? null,
-      text,
+      name,
       id,
       limit,
+      beginnings(name),
     ],
   });

@@ -1,6 +1,7 @@
 import type { Role } from "../audit/grant.ts";
 import type { Actor } from "../lifecycle/applied-transition.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import { folded, type SearchPatterns } from "../platform/fold-text.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 import { type GivenGrant, type GrantRow, toGrant, toGrantRow, unitedGrants } from "./given-grants.ts";
 import type { Person, PersonState } from "./person.ts";
@@ -61,8 +62,8 @@ export async function readPersonByEmail(db: Queryable, email: string): Promise<P
 
 /** Which people are listed. A null restricts nothing. */
 export type PeopleFilter = {
-  /** A part of the name or of the mail address, in lower case. */
-  readonly text: string | null;
+  /** Of a part of the name or of the mail address. */
+  readonly text: SearchPatterns | null;
   readonly role: Role | null;
   readonly state: PersonState | null;
   /** Only people all of whose grants are for these merchants. */
@@ -90,7 +91,7 @@ export async function listPeople(
         and ($3::uuid[] is null or not exists (
           select from person_grants g
           where g.person_id = p.id and (g.role not in ('merchant', 'partner') or not g.merchant_ids <@ $3)))
-        and ($4::text is null or strpos(lower(p.name), $4) > 0 or strpos(p.email, $4) > 0)
+        and ($4::text[] is null or ${folded("p.name")} like any($4) or ${folded("p.email")} like any($4))
         and ($5::text is null or exists (select from person_grants g where g.person_id = p.id and g.role = $5))
         and ($6::text is null
           or $6 = case

@@ -1,6 +1,7 @@
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
 import { type FittingRow, toFitting } from "../platform/database/day-partitions.ts";
+import { folded, type SearchPatterns } from "../platform/fold-text.ts";
 import { type PagePosition, ROWS_READ_MAX } from "../platform/wire/cursor.ts";
 import type { Product } from "./product.ts";
 import { isExposedTo, type ProductFilter } from "./products-sql.ts";
@@ -171,7 +172,7 @@ export async function listByExposure(
                 where e.merchant_id = $1 and e.product_id = part.id and e.withdrawn_at is null and e.connection_id = $2
                 limit 1), false)
           and ($5::text is null or part.sku = $5) and ($6::text is null or part.status = $6)
-          and ($7::text is null or strpos(lower(part.sku), $7) > 0 or strpos(lower(part.name), $7) > 0)
+          and ($7::text[] is null or ${folded("part.sku")} like any($7) or ${folded("part.name")} like any($7))
           and ($9::boolean is null or $9 = ${isExposedTo("$10", otherId, "part")})
         order by part.id
         limit $8
@@ -223,8 +224,8 @@ export type ProductExposure = {
 /** Which connections are listed. A null restricts nothing. */
 type ProductExposureFilter = {
   readonly isExposed: boolean | null;
-  /** A part of the connection's name, in lower case. */
-  readonly name: string | null;
+  /** Of a part of the connection's name. */
+  readonly name: SearchPatterns | null;
 };
 
 type ProductExposureRow = { id: string; name: string; exposed_at: Date | null };
@@ -261,7 +262,7 @@ export async function listProductExposures(
         left join exposed_products e
           on e.merchant_id = $1 and e.connection_id = part.id and e.product_id = $2 and e.withdrawn_at is null
         where ($5::boolean is null or (e.product_id is not null) = $5)
-          and ($6::text is null or strpos(lower(part.name), $6) > 0)
+          and ($6::text[] is null or ${folded("part.name")} like any($6))
         order by part.id
         limit $4 + 1
       ) as f on true

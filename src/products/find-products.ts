@@ -1,7 +1,8 @@
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import { folded, type SearchPatterns, searchPatterns } from "../platform/fold-text.ts";
 import { parseUuid } from "../platform/ids.ts";
-import type { PagePosition } from "../platform/wire/cursor.ts";
+import { type PagePosition, UUID_MIN } from "../platform/wire/cursor.ts";
 import type { Product, ProductStatus } from "./product.ts";
 import { readProducts } from "./products-sql.ts";
 
@@ -63,7 +64,7 @@ export async function findProducts(
            where p.merchant_id = m.id
            order by p.id desc
            limit $6) as p
-         where strpos(lower(p.name), $4) > 0
+         where ${folded("p.name")} like any($4::text[])
          limit $5)
         union all
         (select p.id, p.sku, p.name
@@ -76,10 +77,11 @@ export async function findProducts(
       merchantIds,
       spellings,
       spellings.map((spelling) => `${spelling}\u{10ffff}`),
-      text.toLowerCase(),
+      searchPatterns(text),
       limit,
       Math.floor(NAMES_READ_MAX / Math.max(1, Math.min(NAMES_READ_MAX / 10, merchantCount))),
-      parseUuid(text),
+      // Not null: of a part that a null empties, Citus no longer sees that it joins by the merchant.
+      parseUuid(text) ?? UUID_MIN,
     ],
   });
 }
@@ -101,8 +103,8 @@ async function countMerchants(db: Queryable): Promise<number> {
 type ExposedFilter = {
   readonly sku: string | null;
   readonly status: ProductStatus | null;
-  /** A part of the SKU or of the name, in lower case. */
-  readonly text: string | null;
+  /** Of a part of the SKU or of the name. */
+  readonly text: SearchPatterns | null;
 };
 
 type ExposedProductId = {
@@ -129,7 +131,7 @@ async function findExposedProducts(
       from (
         select p.id,
                ($5::text is null or p.sku = $5) and ($6::text is null or p.status = $6)
-                 and ($7::text is null or strpos(lower(p.sku), $7) > 0 or strpos(lower(p.name), $7) > 0) as fits,
+                 and ($7::text[] is null or ${folded("p.sku")} like any($7) or ${folded("p.name")} like any($7)) as fits,
                row_number() over (order by e.product_id) = 5000 as is_last
         from exposed_products e
         join products p on p.merchant_id = $1 and p.id = e.product_id

@@ -3,6 +3,7 @@ import { barcodeKey, barcodeKeysIn, readCode } from "../platform/codes.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import { findReachable, merchantsOf } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import { folded, type SearchPatterns } from "../platform/fold-text.ts";
 import type { ChangedPlace, PagePosition } from "../platform/wire/cursor.ts";
 import type { ExposedProduct, Product, ProductStatus } from "./product.ts";
 
@@ -355,8 +356,8 @@ export type ProductFilter = {
   readonly isExposed: boolean | null;
   /** The connection that `isExposed` is about. */
   readonly connectionId: string | null;
-  /** A part of the SKU or of the name, in lower case. */
-  readonly text: string | null;
+  /** Of a part of the SKU or of the name. */
+  readonly text: SearchPatterns | null;
 };
 
 /** `readTo`: the last product that was read, if reading ended before the page was full. */
@@ -394,7 +395,7 @@ export async function listChangedProducts(
                p.price_minor, p.currency, p.status, p.created_at, p.updated_at,
                ($4::text is null or p.sku = $4)
                  and ($5::text is null or p.status = $5)
-                 and ($6::text is null or strpos(lower(p.sku), $6) > 0 or strpos(lower(p.name), $6) > 0)
+                 and ($6::text[] is null or ${folded("p.sku")} like any($6) or ${folded("p.name")} like any($6))
                  and ($8::boolean is null or $8 = ${isExposedTo("$7", connectionId, "p")}) as fits,
                row_number() over (order by p.updated_at, p.id) = 5000 as is_last
         from products p
@@ -420,7 +421,7 @@ const oldest = ({ sku, connectionId }: ProductFilter): string => `
         select p.id, p.merchant_id, p.sku, p.name, p.description, p.image_url, p.weight_grams, p.barcode, p.low_stock_below,
                p.price_minor, p.currency, p.status, p.created_at, p.updated_at,
                ($5::text is null or p.status = $5)
-                 and ($6::text is null or strpos(lower(p.sku), $6) > 0 or strpos(lower(p.name), $6) > 0)
+                 and ($6::text[] is null or ${folded("p.sku")} like any($6) or ${folded("p.name")} like any($6))
                  and ($8::boolean is null or $8 = ${isExposedTo("$7", connectionId, "p")}) as fits,
                row_number() over (order by p.id) = 5000 as is_last
         from products p

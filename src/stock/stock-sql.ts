@@ -3,6 +3,7 @@ import type { Actor } from "../lifecycle/applied-transition.ts";
 import { barcodeKeysIn } from "../platform/codes.ts";
 import { merchantByMerchant, merchantsOf } from "../platform/database/citus.ts";
 import type { Queryable } from "../platform/database/database.ts";
+import { folded, searchPatterns } from "../platform/fold-text.ts";
 import type { PagePosition } from "../platform/wire/cursor.ts";
 
 type StockRow = {
@@ -148,13 +149,15 @@ export async function listStock(
         and ($4::uuid is null or s.merchant_id = $4) and ($5::text is null or p.sku = $5)
         and ($6::boolean is null or $6 = (s.on_hand > s.reserved))
         and ($7::integer is null or s.on_hand - s.reserved < $7)
-        and ($8::text is null or p.barcode_key = any($10::text[])
-             or strpos(lower(p.sku), lower($8)) > 0 or strpos(lower(p.name), lower($8)) > 0)
+        and ($8::text[] is null or p.barcode_key = any($10::text[])
+             or ${folded("p.sku")} like any($8) or ${folded("p.name")} like any($8))
         and ($9::timestamptz is null or s.updated_at >= $9)
       order by s.product_id
       limit $3 + 1`,
     values: [
-      ...[facilityId, afterId, limit, merchantId, sku, available, availableBelow, search, updatedSince],
+      ...[facilityId, afterId, limit, merchantId, sku, available, availableBelow],
+      search === null ? null : searchPatterns(search),
+      updatedSince,
       barcodeKeysIn(search ?? ""),
     ],
   });
@@ -464,14 +467,16 @@ export async function listStockOfMerchant(
         select t.facilities is not null
                and ($5::boolean is null or $5 = (t.available > 0))
                and ($6::integer is null or t.available < $6)
-               and ($7::text is null or p.barcode_key = any($9::text[])
-                    or strpos(lower(p.sku), lower($7)) > 0 or strpos(lower(p.name), lower($7)) > 0)
+               and ($7::text[] is null or p.barcode_key = any($9::text[])
+                    or ${folded("p.sku")} like any($7) or ${folded("p.name")} like any($7))
                and ($8::timestamptz is null or t."updatedAt" >= $8) as fits) as f
       where f.fits or k."isLast"
       order by k.product_id
       limit $3 + 1`,
     values: [
-      ...[merchantId, afterId, limit, sku, available, availableBelow, search, updatedSince],
+      ...[merchantId, afterId, limit, sku, available, availableBelow],
+      search === null ? null : searchPatterns(search),
+      updatedSince,
       barcodeKeysIn(search ?? ""),
     ],
   });

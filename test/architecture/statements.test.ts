@@ -130,10 +130,15 @@ const COMPOSED: Readonly<Record<string, string>> = {
   "save-order or save-orders": "One order or many: PostgreSQL plans the one row that it is told of.",
 };
 
+/** Text of SQL that never varies (src/platform/fold-text.ts). */
+const FOLDED = /\$\{folded\([^)]*\)\}/g;
+
 /** The names of statements whose text has pieces or comes from a function; of a statement without a name, the file. */
 const composed = SOURCES.flatMap(([path, source]) =>
   [
-    ...source.matchAll(/\bname: (?!"[A-Z])([^\n]*?),(?: \/\/[^\n]*)?\s*text:(?:\s*`[^`]*\$\{|\s*[^`"'\s])/g),
+    ...source
+      .replace(FOLDED, "")
+      .matchAll(/\bname: (?!"[A-Z])([^\n]*?),(?: \/\/[^\n]*)?\s*text:(?:\s*`[^`]*\$\{|\s*[^`"'\s])/g),
   ].map(([, name = ""]) => {
     const names = [...name.replace(/\$\{[^}]*\}/g, "*").matchAll(/["`]([\w*-]+)["`]/g)].map(
       ([, each]) => each,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Queryable } from "../../src/platform/database/database.ts";
+import { searchPatterns } from "../../src/platform/fold-text.ts";
 import { ROWS_READ_MAX, UUID_MIN } from "../../src/platform/wire/cursor.ts";
 import { listByExposure } from "../../src/products/exposure-sql.ts";
 import { listProducts, type ProductFilter } from "../../src/products/products-sql.ts";
@@ -53,7 +54,7 @@ const rowsOfFirstPage = (filter: Partial<ProductFilter>) => {
 describe("GET /api/merchants/{id}/products", () => {
   it.each<[string, Partial<ProductFilter>]>([
     ["a status that few have", { status: "discontinued" }],
-    ["a text that none has", { text: "nothing" }],
+    ["a text that none has", { text: searchPatterns("nothing") }],
     ["products that no connection sees", { isExposed: false }],
   ])("reads a bounded number of rows for %s", async (_title, filter) => {
     const rows = await rowsOfFirstPage(filter);

@@ -234,7 +234,7 @@ export const personRoutes: readonly BackOfficeRoute[] = [
     query: Type.Object({
       limit: limitField,
       cursor: cursorField,
-      q: searchField("A part of the name or of the mail address. Case is ignored."),
+      q: searchField("A part of the name or of the mail address. Case, accents and apostrophes are ignored."),
       role: Type.Optional(describedAs(RoleSchema, "Only people with this role.")),
       state: Type.Optional(describedAs(StateSchema, "Only people in this state.")),
     }),

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from "typebox";
+import { type SearchPatterns, searchPatterns } from "../fold-text.ts";
 import type { IdPrefix } from "../ids.ts";
 import { normalMailAddress } from "../mail-address.ts";
 
@@ -96,12 +97,12 @@ export const searchField = (description: string) =>
 /** A filter of a list by a condition. */
 export const flagField = (description: string) => Type.Optional(Type.Boolean({ description }));
 
-/** The text of a `searchField`, as SQL searches for it in `lower(column)`. Null without a search. */
-export const toSearched = (text: string | undefined): string | null =>
-  text?.normalize("NFC").toLowerCase() ?? null;
+/** The text of a `searchField`, as SQL searches for it. Null without a search. */
+export const toSearched = (text: string | undefined): SearchPatterns | null =>
+  text === undefined ? null : searchPatterns(text);
 
 /** The same for a list with mail addresses, whose domains are found by either of their forms. */
-export const toSearchedMail = (text: string | undefined): string | null =>
+export const toSearchedMail = (text: string | undefined): SearchPatterns | null =>
   text === undefined ? null : toSearched(normalMailAddress(text));
 
 /** The member `nextCursor` of a list that has one page. */

@@ -4,6 +4,7 @@ import type { KeyMode } from "../../merchants/api-key.ts";
 import { type ConnectionKey, type ConnectionKeyRow, toConnectionKey } from "../../platform/connection-key.ts";
 import { searchReachable } from "../../platform/database/citus.ts";
 import type { Queryable } from "../../platform/database/database.ts";
+import { folded, type SearchPatterns } from "../../platform/fold-text.ts";
 import { uuidAt } from "../../platform/ids.ts";
 import type { PagePosition } from "../../platform/wire/cursor.ts";
 import { type OwnerKind, type OwnerNames, ownerKind } from "../owner.ts";
@@ -322,13 +323,15 @@ export type EndpointFilter = {
   readonly health: ShownHealthStatus | "unhealthy" | null;
   readonly mode: KeyMode | null;
   readonly owner: OwnerKind | null;
-  /** In lower case, a part of the address, the note or a name of the owner, or the id of the endpoint. */
-  readonly searched: { readonly text: string; readonly id: string | null } | null;
+  /** A part of the address, the note or a name of the owner, or the id of the endpoint. */
+  readonly searched: { readonly text: SearchPatterns; readonly id: string | null } | null;
 };
 
 /** Endpoints that fit the filter. `readTo` is the last one that was read if reading ended before the page was full. */
 type ListedEndpoints = { readonly endpoints: readonly ListedEndpoint[]; readonly readTo: string | null };
 export type ListedEndpoint = Endpoint & OwnerNames;
+
+const SEARCHED = "concat_ws(chr(10), split_part(w.url, '?', 1), w.description, c.name, m.name, f.name)";
 
 /**
  * The oldest endpoints after a position that fit, one more than the page if there is one. No index has the health, which
@@ -349,8 +352,7 @@ const oldestIn = (scope: string): string => `
                    else 'connection'
                  end)
                  and ($4::text is null or $4 = health.status or $4 = 'unhealthy' and health.status <> 'healthy')
-                 and ($9::text is null or w.id = $10 or strpos(lower(split_part(w.url, '?', 1)), $9) > 0
-                   or strpos(lower(concat_ws(E'\n', w.description, c.name, m.name, f.name)), $9) > 0) as fits,
+                 and ($9::text[] is null or w.id = $10 or ${folded(SEARCHED)} like any($9)) as fits,
                row_number() over (order by w.id) = 5000 as is_last
         from webhook_endpoints w
         join webhook_endpoint_states s on s.merchant_id = w.merchant_id and s.endpoint_id = w.id

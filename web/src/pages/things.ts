@@ -1,6 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, dataOf } from "../api/client.ts";
 import { paths } from "../paths.ts";
+import { folded } from "../text/folded.ts";
 
 /** What a role or a filter names. */
 export type ThingKind = "merchants" | "facilities" | "connections";
@@ -26,7 +27,7 @@ const FIND: Record<ThingKind, (q: string) => Promise<Thing[]>> = {
   facilities: async (q) => {
     const query = { limit: FACILITIES_MAX };
     const { data } = await dataOf(api.GET("/api/facilities", { params: { query } }));
-    return data.filter(({ name }) => name.toLowerCase().includes(q.toLowerCase()));
+    return data.filter(({ name }) => folded(name).includes(folded(q)));
   },
 };
 

@@ -16,6 +16,7 @@ import { type Role, rolesOf, useHasRole, useMe } from "../api/me.ts";
 import { read } from "../api/read.ts";
 import type { PersonPage, SearchResult } from "../api/schema.d.ts";
 import { paths } from "../paths.ts";
+import { folded } from "../text/folded.ts";
 import type { Icon } from "../ui/icon.tsx";
 import { useGo } from "../ui/link.tsx";
 import { StatusBadge } from "../ui/status-badge.tsx";
@@ -144,7 +145,7 @@ function useFound(query: string): { items: readonly Item[]; isComplete: boolean 
   const things = useThings(found, people);
   const actions = [...ofPage, ...(verb === null ? [] : ofThings), ...creations];
   // A page is meant by the beginning of its name, also where an action of the page below contains the word.
-  const isPageMeant = pages.some(({ label }) => label.toLowerCase().startsWith(query.trim().toLowerCase()));
+  const isPageMeant = pages.some(({ label }) => folded(label).startsWith(folded(query.trim())));
   return {
     items: [
       ...(isPageMeant && query.trim() !== "" ? [...pages, ...actions] : [...actions, ...pages]),
@@ -157,10 +158,9 @@ function useFound(query: string): { items: readonly Item[]; isComplete: boolean 
 
 /** All words of a text occur in a label. */
 const fits = (label: string, text: string): boolean =>
-  text
-    .toLowerCase()
+  folded(text)
     .split(/\s+/)
-    .every((word) => label.toLowerCase().includes(word));
+    .every((word) => folded(label).includes(word));
 
 /** What one does with a thing, by the first or the last word of the text: "hold 1002", "1002 anhalten". */
 const VERBS = ["hold", "releaseHold", "approve", "cancel", "rotate"] as const;

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
+import { folded } from "../../text/folded.ts";
 
 const NAMES = {
   en: async () => (await import("../../text/audited.en.ts")).audited,
@@ -28,8 +29,8 @@ export function useOperationNames(): Names {
     return owner === null ? operation : t(`audit.ofOwner.${owner}`, { operation });
   };
   const find = (text: string): string[] => {
-    const wanted = text.trim().toLowerCase();
-    return namedOperations(data).filter((name) => `${name} ${nameOf(name)}`.toLowerCase().includes(wanted));
+    const wanted = folded(text.trim());
+    return namedOperations(data).filter((name) => folded(`${name} ${nameOf(name)}`).includes(wanted));
   };
   return { nameOf, find };
 }
