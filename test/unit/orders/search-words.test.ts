@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { searchWordsOf, wordSearchOf } from "../../../src/orders/search-words.ts";
 import { foldText } from "../../../src/platform/fold-text.ts";
+import { folded } from "../../../web/src/text/folded.ts";
 
 // See docs/design/api-conventions.md, "Searching orders".
 
@@ -48,6 +49,11 @@ describe("a folded text", () => {
     expect(foldText(foldText(text))).toBe(folded);
   });
 });
+
+it.each(["Großlager Łódź", "L’Entrepôt d'Orléans", "Ærø Đakovo Œuvre", "Nu\u0301n\u0303ez", "ガラス 한국"])(
+  "the console folds %s as the service does",
+  (name) => expect(folded(name)).toBe(foldText(name)),
+);
 
 describe("the words of an order", () => {
   it("name each once, and leave out what stands for nothing", () => {
