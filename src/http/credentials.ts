@@ -87,8 +87,9 @@ function keyFault(text: string, header: string): string {
     : `The ${NAMES.key} is not valid: it was not copied exactly. 43 letters, digits, - and _ follow its beginning.`;
 }
 
-/** `pok_test_…`, `pok_test_...`, `pok_test_YOUR_KEY`. A header has the bytes of `…` as characters. */
-const PLACEHOLDER = /\bp(?:ok|ot)_[a-z_-]*(?:\u2026|\u00e2\u0080\u00a6|\.{2,}|x{3,}$|<|your)/i;
+/** `pok_test_…`, `pok_test_...`, `pok_test_YOUR_KEY`, and nothing that can be a key. A header has the bytes of `…` as characters. */
+const PLACEHOLDER =
+  /\bp(?:ok|ot)_(?![a-z-]+_[\w-]{43}$)[a-z_-]*(?:\u2026|\u00e2\u0080\u00a6|\.{2,}|x{3,}$|<|your)/i;
 
 const TOKEN_TEXT = /^pot_[a-z-]+_[A-Za-z0-9_-]{43}$/;
 

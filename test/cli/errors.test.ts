@@ -60,7 +60,7 @@ describe("the command line fails with exit code 2", () => {
     ["product import - --merchant ..", /cannot be an id: give that of the merchant\.$/m],
     ["product expose a b --connection ..", /cannot be an id: give that of the connection\.$/m],
     ["order list --on-hold maybe", /must be yes or no/],
-    ["order export --format xml", /Allowed choices are spreadsheet, csv, ndjson/],
+    ["order export --format xml", /Allowed choices are spreadsheet, xlsx, csv, ndjson/],
     ["work-list list --format xml", /Allowed choices are text, csv/],
     ["work-list list --format csv --json", /cannot be used with option '--json'/],
     ["account statement m --format csv --json", /cannot be used with option '--json'/],
