@@ -64,8 +64,8 @@ const REQUESTS: readonly [string, string[], () => Promise<Answer>][] = [
   ["an empty file", ["header_row"], file("")],
   [
     "a file with bad cells",
-    ["required", "amount", "cell_count"],
-    file("sku,name,price\n,x,\na,b,1.001\na,b\n"),
+    ["required", "amount", "two_meanings", "cell_count"],
+    file("sku,name,price\n,x,\na,b,1.0011\na,b,1.001\na,b,1,2\n"),
   ],
   ["a file with an unnamed column", ["unnamed_column"], file("sku,name,price,,\na,b,1,x,\n")],
   ["a file that a spreadsheet has damaged", ["damaged"], file("sku,name,price\n10-Dec,b,1\n#REF!,b,1\n")],
