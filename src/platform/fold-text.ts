@@ -2,11 +2,15 @@
 // form, with `ß` as `ss` and letters with a stroke as plain ones. Texts that look alike to a person are alike here. The
 // rule stands here for both sides: in TypeScript for what a person types, and in SQL for what is stored.
 
-export const foldText = (text: string): string => fold(decomposed(text));
+export const foldText = (text: string): string =>
+  isPlain(text) ? text.toLowerCase().replace(/['`]/g, "") : fold(decomposed(text));
 
 /** The same with umlauts as two letters, as people type them who lack the keys: `Mueller`. */
 export const foldTextInTwoLetters = (text: string): string =>
-  fold(replaceAll(decomposed(text), IN_TWO_LETTERS));
+  isPlain(text) ? foldText(text) : fold(replaceAll(decomposed(text), IN_TWO_LETTERS));
+
+/** Each creation of an order folds some texts, and most of them have ASCII alone: a tenth of the time. */
+const isPlain = (text: string): boolean => !/[^ -~]/.test(text);
 
 const decomposed = (text: string): string => text.normalize("NFKD").toLowerCase();
 
