@@ -146,8 +146,8 @@ export async function letPass(
     name: "exchange-positions",
     text: `
       update deliveries d
-      set sequence = case d.id when $3 then $5::integer else greatest($6::integer, $5::integer + 1) end,
-          fault = case d.id when $3 then d.fault else $7::jsonb end
+      set sequence = case when d.id = $3 then $5::integer else greatest($6::integer, $5::integer + 1) end,
+          fault = case when d.id = $3 then d.fault else $7::jsonb end
       where d.merchant_id = $1 and d.connection_id = $2 and d.id in ($3, $4)`,
     values: [
       merchantId,
