@@ -36,7 +36,7 @@ export async function writeApiTypes(): Promise<void> {
   await rename(`${TYPES}.${process.pid}`, TYPES);
 }
 
-/** As `writeApiTypes`, in a folder in which somebody works with types: who only runs the service needs none. */
+/** As `writeApiTypes`, where they have been written before: who only runs the service needs none. */
 export async function renewApiTypes(): Promise<void> {
   if ((await readTypes()) !== null) await writeApiTypes();
 }

@@ -22,7 +22,12 @@ export class InvalidFileError extends Error {
 
 /** The encodings in which spreadsheets save text. */
 export const ENCODINGS = [
-  ...(["utf-8", "utf-16le", "utf-16be", "windows-1252", "iso-8859-15", "macintosh"] as const),
+  "utf-8",
+  "utf-16le",
+  "utf-16be",
+  "windows-1252",
+  "iso-8859-15",
+  "macintosh",
 ] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 /** Those that have one byte for each letter, the most frequent first. */
