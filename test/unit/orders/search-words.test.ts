@@ -34,6 +34,8 @@ describe("a folded text", () => {
     ["Núñez", "nunez"],
     ["Nu\u0301n\u0303ez", "nunez"],
     ["O’Connor", "oconnor"],
+    ["O'Connor `D'Arcy", "oconnor darcy"],
+    ["Tab\tand O'Neill", "tab\tand oneill"],
     ["Oʼ Connor", "o connor"],
     ["Łukasz Đorđe Ægir Œuvre Søren Þór", "lukasz dorde aegir oeuvre soren thor"],
     ["İstanbul Ilgın Işık", "istanbul ilgin isik"],
