@@ -57,7 +57,7 @@ describe("the work list", () => {
     await page.getByRole("combobox", { name: "Facility" }).click();
     await page.getByRole("option", { name: "Hall of the work list" }).click();
     await page.waitForURL(`**/work?facilityId=${other}`);
-    expect(await take.isEnabled()).toBe(true);
+    await expect.poll(() => take.isEnabled()).toBe(true);
     await visit(page, "/returns", "Returns");
     await visit(page, "/work", "Work list");
     await page.waitForURL(`**/work?facilityId=${other}`);

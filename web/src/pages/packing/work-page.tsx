@@ -269,7 +269,13 @@ function TakeOrders({ facilityId }: { facilityId: string | undefined }) {
             allowDecimal={false}
             {...form.getInputProps("orderLimit")}
           />
-          <Button type="submit" size="xs" mt={23} loading={isPending} disabled={needsFacility}>
+          <Button
+            type="submit"
+            size="xs"
+            mt={23}
+            loading={isPending}
+            disabled={data === undefined || needsFacility}
+          >
             {t("work.takeOldest")}
           </Button>
         </Group>
