@@ -5,6 +5,7 @@ import {
   type MantineColorsTuple,
   rem,
 } from "@mantine/core";
+import { numberSigns } from "../text/format.ts";
 
 /** The dark: texts, lines, what is raised, the page. */
 const dark: MantineColorsTuple = [
@@ -61,6 +62,7 @@ export const theme = createTheme({
   components: {
     // Two columns of sections are apart without a frame.
     Grid: { defaultProps: { columnGap: rem(40), rowGap: "md" } },
+    NumberInput: { defaultProps: numberSigns },
     // All that a pointer can do, the keyboard can too (WCAG 2.2, 2.1.1).
     PasswordInput: { defaultProps: { visibilityToggleFocusable: true } },
     // A screen reader would take the element of a dialog's title for the header of the page.

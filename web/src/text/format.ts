@@ -125,6 +125,13 @@ export function formatMoney({ amount, currency }: Money): string {
 
 export const formatNumber = (value: number): string => numberFormat({}).format(value);
 
+/** The signs of `formatNumber`, for fields: a pasted `1.000` is a thousand in German, not one. */
+export function numberSigns(): { readonly thousandSeparator: string; readonly decimalSeparator: string } {
+  const parts = numberFormat({}).formatToParts(1_234_567.5);
+  const signOf = (wanted: "group" | "decimal") => parts.find(({ type }) => type === wanted)?.value;
+  return { thousandSeparator: signOf("group") ?? ",", decimalSeparator: signOf("decimal") ?? "." };
+}
+
 /** A part of 1 in percent. Only all of it is 100 %. */
 export const formatPercent = (part: number): string =>
   numberFormat({
