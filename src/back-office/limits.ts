@@ -15,6 +15,7 @@ const UsageOfLimitSchema = Type.Object(
       "How much of the limit is used. A count ends at the higher of `maximum` and the default. Null if the limit does not count over the whole connection or merchant, but for one order, delivery or process.",
     ),
     maximum: Type.Integer({ description: "The value of the limit for this connection or merchant." }),
+    default: Type.Integer({ description: "Its value where the operator has set none." }),
   },
   { title: "UsageOfLimit", description: "How much of a limit is used." },
 );
@@ -82,7 +83,11 @@ export async function readUsageOf<Name extends LimitName>(
   const usage = {} as Record<Name, Static<typeof UsageOfLimitSchema>>; // All names, after the loop.
   for (const [name, { standard }] of entriesOf(limits)) {
     const maximum = maximumOf(overrides, name);
-    usage[name] = { used: (await counts[name]?.(Math.max(maximum, standard))) ?? null, maximum };
+    usage[name] = {
+      used: (await counts[name]?.(Math.max(maximum, standard))) ?? null,
+      maximum,
+      default: standard,
+    };
   }
   return usage;
 }

@@ -92,14 +92,14 @@ describe("GET /api/connections/{id}/usage", () => {
     const { status, body } = await test.backOffice.get(`${path()}/usage`);
     expect(status).toBe(200);
     expect(body).toEqual({
-      endpoints: { used: 1, maximum: 200 },
-      testEndpoints: { used: 0, maximum: 20 },
-      endpointCreationsPerHour: { used: 2, maximum: 1_000 },
-      testOrders: { used: 0, maximum: 20_000 },
-      testOrderTransitions: { used: null, maximum: 1_000 },
-      redeliveriesPerDay: { used: null, maximum: 100 },
-      deliveryAttempts: { used: null, maximum: 500 },
-      apiKeys: { used: 1, maximum: 9 },
+      endpoints: { used: 1, maximum: 200, default: 200 },
+      testEndpoints: { used: 0, maximum: 20, default: 20 },
+      endpointCreationsPerHour: { used: 2, maximum: 1_000, default: 1_000 },
+      testOrders: { used: 0, maximum: 20_000, default: 20_000 },
+      testOrderTransitions: { used: null, maximum: 1_000, default: 1_000 },
+      redeliveriesPerDay: { used: null, maximum: 100, default: 100 },
+      deliveryAttempts: { used: null, maximum: 500, default: 500 },
+      apiKeys: { used: 1, maximum: 9, default: 200 },
     });
   });
 });

@@ -70,15 +70,15 @@ describe("the limits of a merchant", () => {
     await setLimits({ connections: 9 });
     const { body } = await merchant.get(path("/usage"));
     expect(body).toEqual({
-      connections: { used: 1, maximum: 9 },
-      products: { used: partner.productIds.length, maximum: 500_000 },
-      merchantApiKeys: { used: 1, maximum: 1_000 },
-      merchantEndpoints: { used: 1, maximum: 2_000 },
-      merchantTestEndpoints: { used: 1, maximum: 200 },
-      merchantTokens: { used: 1, maximum: 100 },
-      merchantPeople: { used: 0, maximum: 200 },
-      invitationsPerDay: { used: 0, maximum: 100 },
-      merchantStreams: { used: null, maximum: 50 },
+      connections: { used: 1, maximum: 9, default: 200 },
+      products: { used: partner.productIds.length, maximum: 500_000, default: 500_000 },
+      merchantApiKeys: { used: 1, maximum: 1_000, default: 1_000 },
+      merchantEndpoints: { used: 1, maximum: 2_000, default: 2_000 },
+      merchantTestEndpoints: { used: 1, maximum: 200, default: 200 },
+      merchantTokens: { used: 1, maximum: 100, default: 100 },
+      merchantPeople: { used: 0, maximum: 200, default: 200 },
+      invitationsPerDay: { used: 0, maximum: 100, default: 100 },
+      merchantStreams: { used: null, maximum: 50, default: 50 },
     });
     const stranger = personOf(test, (await createPartner(test)).merchantId);
     expectProblem(await stranger.get(path("/usage")), 404, "not-found");

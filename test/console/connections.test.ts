@@ -28,21 +28,40 @@ async function shownOnce(page: Page, title: string): Promise<string> {
 }
 
 describe("the limits of a merchant", () => {
-  it("are shown with what is used, and a connection beyond them is explained", async () => {
+  it("are changed by the operator, shown with what is used, and a connection beyond them is explained", async () => {
     const { merchantId } = world.partner;
-    const setLimits = (limits: object) =>
-      world.service.backOffice.request("PATCH", `/api/merchants/${merchantId}`, { body: { limits } });
-    await setLimits({ connections: 1 });
+    const path = `/merchants/${merchantId}`;
+    const operator = await world.open(world.people.operator, { language: "de-DE" });
+    await operator.goto(path);
+    const change = async (...typed: string[]) => {
+      await operator.getByRole("button", { name: "Grenzen ändern" }).click();
+      const form = operator.getByRole("dialog", { name: "Grenzen ändern" });
+      for (const value of typed) {
+        await form.getByLabel("Verbindungen", { exact: true }).fill(value);
+        await form.getByRole("button", { name: "Grenzen ändern" }).click();
+        if (value !== typed.at(-1)) await form.getByText("darf höchstens 10.000.000 sein").waitFor();
+      }
+      await form.waitFor({ state: "hidden" });
+    };
+    const limits = async () => (await world.service.backOffice.get(`/api${path}`)).body.limits;
+    await change("20.000.000", "1");
+    const none = { products: null, merchantTokens: null };
+    expect(await limits(), "the fields that stayed empty are the defaults").toMatchObject({
+      connections: 1,
+      ...none,
+    });
     const page = await world.open(world.people.merchant);
-    await page.goto(`/merchants/${merchantId}`);
+    await page.goto(path);
     const row = page.getByRole("row").filter({ hasText: /^Connections1/ });
     await row.getByRole("cell", { name: "1", exact: true }).last().waitFor();
+    expect(await page.getByRole("button", { name: "Change limits" }).count()).toBe(0);
     await page.getByRole("button", { name: "Create connection" }).click();
     const dialog = page.getByRole("dialog", { name: "Create connection" });
     await dialog.getByLabel("Name").fill("One too many");
     await dialog.getByRole("button", { name: "Create connection" }).click();
     await dialog.getByText("The merchant has its maximum of 1 connections.").waitFor();
-    await setLimits({ connections: null });
+    await change("");
+    expect(await limits()).toMatchObject({ connections: null, ...none });
   });
 });
 

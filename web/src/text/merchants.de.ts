@@ -154,6 +154,12 @@ export const merchants: Translated<typeof en> = {
     used: "Genutzt",
     maximum: "Höchstens",
     perThing: "Für jede einzeln gezählt",
+    inUse: "{{used}} genutzt",
+    default: "{{value}} (Vorgabe)",
+    change: "Grenzen ändern",
+    changeEffect:
+      "Ein leeres Feld ist die Vorgabe. Erlaubt ist 0 bis {{maximum}}. Ist ein Wert kleiner als die Nutzung, bleibt alles bestehen und nichts kann hinzukommen.",
+    changed: "Die Grenzen wurden geändert.",
     limits: {
       endpoints: "Echte Endpunkte",
       testEndpoints: "Test-Endpunkte",

@@ -147,6 +147,12 @@ export const merchants = {
     used: "Used",
     maximum: "Maximum",
     perThing: "Counted for each one",
+    inUse: "{{used}} used",
+    default: "{{value}} (default)",
+    change: "Change limits",
+    changeEffect:
+      "An empty field is the default. Values are from 0 to {{maximum}}. If a value is below what is used, everything stays and nothing can be added.",
+    changed: "The limits were changed.",
     limits: {
       endpoints: "Live endpoints",
       testEndpoints: "Test endpoints",

@@ -124,7 +124,7 @@ export function ConnectionPage() {
             {seesKeys && <KeysSection connection={connection} />}
             <EndpointsSection ownerId={connectionId} />
             <CertificationSection connection={connection} />
-            <ConnectionUsageSection connectionId={connectionId} />
+            <ConnectionUsageSection connection={connection} />
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, lg: 4 }}>

@@ -58,7 +58,7 @@ export function MerchantPage() {
               </Section>
             </Grid.Col>
             <Grid.Col span={{ base: 12, lg: 7 }}>
-              <MerchantUsageSection merchantId={merchantId} />
+              <MerchantUsageSection merchant={merchant} />
             </Grid.Col>
           </Grid>
           {seesEndpoints && <EndpointsSection ownerId={merchantId} />}
