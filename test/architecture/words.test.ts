@@ -30,7 +30,7 @@ const within = (word: string): RegExp => {
 const THIS = "test/architecture/words.test.ts";
 
 const FILES = [
-  "*.{md,json,jsonc}",
+  "{*,web/*,packages/*/*}.{md,json,jsonc}",
   ".env.example",
   "{src,test,bench,scripts,docs,migrations,openapi,packages,web/src}/**/*.{ts,tsx,sql,md,json,py}",
 ];
@@ -65,4 +65,9 @@ it("office is used for the back office only", () => {
     ),
   );
   expect(found).toEqual([]);
+});
+
+it("no file has the marks of a merge", () => {
+  const marked = [...texts].filter(([, text]) => /^(<{7}|>{7}) /m.test(text)).map(([path]) => path);
+  expect(marked).toEqual([]);
 });
