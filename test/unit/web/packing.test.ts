@@ -147,6 +147,25 @@ describe("weight, carrier and tracking", () => {
     expect(applyScan(packed.state, "4006 g").state).toMatchObject({ step: "carrier", weightGrams: 4006 });
   });
 
+  it.each([
+    [100, "2043", "heavy"],
+    [100, "10000", "heavy"],
+    [100, "10001", "code-in-place-of-weight"],
+    [100, "0204711", "code-in-place-of-weight"],
+    [100, "204711 g", "heavy"],
+    [100, "204.711 kg", "heavy"],
+    [30_000, "600000", "heavy"],
+    [30_000, "600001", "code-in-place-of-weight"],
+    [null, "70000", "weighed"],
+    [null, "70001", "code-in-place-of-weight"],
+    [null, "70001g", "weighed"],
+  ])("with two units of %s g, says of %s that it is: %s", (weightGrams, text, outcome) => {
+    const packed = scanAll(open(line("a", { weightGrams })), "2*400a");
+    const { state, outcome: said } = applyScan(packed.state, text);
+    expect(said.outcome).toBe(outcome);
+    expect(state.step).toBe(outcome === "code-in-place-of-weight" ? "weight" : "carrier");
+  });
+
   it("says of a unit that is scanned when all are in that it is too many, and not if some are left", () => {
     const full = scanAll(open(line("a"), line("b")), "2*400a", "400b");
     const closed = applyCommand(full.state, "close-parcel").state;

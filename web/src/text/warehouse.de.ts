@@ -198,7 +198,7 @@ export const warehouse: Translated<typeof en> = {
     tooMany: "Zu viel: nur {{of}} von {{name}}. Herausnehmen.",
     notAWeight: "{{code}} ist kein Gewicht. Paket wiegen.",
     codeInPlaceOfWeight:
-      "{{code}} ist ein Code dieser Bestellung. Wiegt das Paket so viel, tippen Sie {{code}} g.",
+      "{{code}} sieht nach einem Code aus. Wiegt das Paket so viel, tippen Sie {{code}} g.",
     notACarrier: "{{code}} ist keiner dieser Versanddienste. Wählen Sie einen mit seiner Nummer.",
     notTracking: "{{code}} ist keine Sendungsnummer. Das Etikett des Pakets scannen.",
     before: "Davor: {{text}}",

@@ -190,7 +190,7 @@ export const warehouse = {
     wrongItem: "{{code}} is not in this order. Take it out.",
     tooMany: "Too many: only {{of}} of {{name}}. Take it out.",
     notAWeight: "{{code}} is not a weight. Weigh the parcel.",
-    codeInPlaceOfWeight: "{{code}} is a code of this order. If the parcel weighs that much, type {{code}} g.",
+    codeInPlaceOfWeight: "{{code}} looks like a code. If the parcel weighs that much, type {{code}} g.",
     notACarrier: "{{code}} is none of these carriers. Choose one by its number.",
     notTracking: "{{code}} is not a tracking number. Scan the label of the parcel.",
     before: "Before that: {{text}}",

@@ -436,9 +436,9 @@ function weigh(state: OpenPacking, scan: Scan): Scanned<OpenPacking> {
   if (text === "") return { state: { ...next, weightGrams: null }, outcome: { outcome: "weighed" } };
   const weightGrams = gramsOf(text);
   if (weightGrams === null) return { state, outcome: { outcome: "not-a-weight", code: text } };
-  if (isCodeOf(state.order, scan))
-    return { state, outcome: { outcome: "code-in-place-of-weight", code: text } };
   const expectedGrams = goodsGrams(state);
+  if (isCodeOf(state.order, scan) || isOtherNumber(text, expectedGrams))
+    return { state, outcome: { outcome: "code-in-place-of-weight", code: text } };
   const outcome =
     expectedGrams === null || expectedGrams === 0
       ? "weighed"
@@ -452,6 +452,19 @@ function weigh(state: OpenPacking, scan: Scan): Scanned<OpenPacking> {
     outcome: outcome === "weighed" ? { outcome } : { outcome, expectedGrams: expectedGrams ?? 0 },
   };
 }
+
+/** What carriers take at most. */
+const PARCEL_MAX = 70_000;
+/** A heavy box for light goods. */
+const LIGHT_PARCEL_MAX = 10_000;
+
+/**
+ * Digits alone that are far too many for the weight of a parcel, such as those of another order. With its unit it is one: goods can
+ * weigh more than the catalog says.
+ */
+const isOtherNumber = (text: string, expectedGrams: number | null): boolean =>
+  /^\d+$/.test(text) &&
+  Number(text) > (expectedGrams ? Math.max(LIGHT_PARCEL_MAX, 10 * expectedGrams) : PARCEL_MAX);
 
 /**
  * `1250`, `1250 g`, `1.25 kg` or `1,25 kg`. Null for anything else, and for what no parcel weighs. Grams have no decimals
