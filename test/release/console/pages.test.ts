@@ -167,7 +167,8 @@ it("a table leaves out columns; one that is too wide without them is moved by th
 
 it("a sign that turns the direction of writing around does so in its own part of an address alone", async () => {
   const { service, partner } = world;
-  const shippingAddress = anAddress({ zip: "SW1Y\u202e 4JH", city: "London" });
+  const name = "محمد عبد الرحمن بن عبد العزيز آل سعود الطويل";
+  const shippingAddress = anAddress({ name, zip: "SW1Y\u202e 4JH", city: "London" });
   const { id } = await placeAcceptedOrder(service, partner, { externalOrderId: "turned", shippingAddress });
   const page = await world.open(world.people.warehouse);
   for (const [path, heading] of [
@@ -177,6 +178,10 @@ it("a sign that turns the direction of writing around does so in its own part of
     await visit(page, path, heading);
     expect(await page.evaluate(BEGIN_OF_CITY), path).toBeLessThan(0);
   }
+  // A list cuts a text at its end, also one that is written from the right.
+  await visit(page, "/orders", "Orders");
+  await page.getByText(name).waitFor();
+  expect(await page.evaluate(DIRECTIONS)).toEqual(expect.arrayContaining(["ltr", "rtl"]));
 });
 
 /** Pixels between the left of the city's first letter and that of its last. Above zero: its letters are turned around. */
@@ -193,6 +198,10 @@ const BEGIN_OF_CITY = `(() => {
   const begin = node.data.indexOf("London");
   return leftOf(begin) - leftOf(begin + 5);
 })()`;
+
+/** Of the names of recipients. */
+const DIRECTIONS = `[...document.querySelectorAll('[data-room="long"] > div')].map(
+  (cell) => getComputedStyle(cell).direction)`;
 
 // What opens over every page.
 const OPENED = [

@@ -294,7 +294,7 @@ function PersonMenu() {
           size="xs"
           leftSection={<IconUserCircle size={18} stroke={1.6} />}
         >
-          <Text span inherit truncate maw="14rem">
+          <Text span inherit truncate maw="14rem" dir="auto">
             {me.name}
           </Text>
         </Button>

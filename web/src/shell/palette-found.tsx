@@ -100,8 +100,14 @@ export function Found({ listId, query, selected, entered, onEntered, onCount, cl
               }}
             >
               <Icon size={18} stroke={1.6} aria-hidden style={{ flex: "none" }} />
-              <span className={classes["label"]}>{label}</span>
-              {about !== undefined && <span className={classes["about"]}>{about}</span>}
+              <span className={classes["label"]} dir="auto">
+                {label}
+              </span>
+              {about !== undefined && (
+                <span className={classes["about"]} dir="auto">
+                  {about}
+                </span>
+              )}
               {end !== undefined && <span className={classes["end"]}>{end}</span>}
             </div>
           ))}

@@ -119,7 +119,7 @@ export const Parts = ({ of, between }: PartsProps) =>
     // Their order is all that they have.
     <Fragment key={index}>
       {index > 0 && between}
-      <bdi>{part}</bdi>
+      <span className={classes["part"]}>{part}</span>
     </Fragment>
   ));
 

@@ -330,7 +330,7 @@ function GoodsLine({ line, packing, station }: Props & { line: OpenPacking["orde
       aria-label={product}
     >
       <div>
-        <span className={classes["name"]} title={product}>
+        <span className={classes["name"]} title={product} dir="auto">
           {product}
         </span>
         <Text size="xs" c="dimmed" ff="monospace" truncate>

@@ -87,7 +87,7 @@ function Queue({ orders, shownId, cursor }: QueueProps) {
             onClick={() => void go(paths.review({ order: order.id, cursor }), { replace: true })}
           >
             <Group justify="space-between" wrap="nowrap" gap="xs">
-              <Text size="sm" fw={500} truncate>
+              <Text size="sm" fw={500} truncate dir="auto">
                 {order.externalOrderId ?? order.id}
               </Text>
               <Text size="sm">
@@ -95,7 +95,7 @@ function Queue({ orders, shownId, cursor }: QueueProps) {
               </Text>
             </Group>
             <Group justify="space-between" wrap="nowrap" gap="xs">
-              <Text size="xs" c="dimmed" truncate>
+              <Text size="xs" c="dimmed" truncate dir="auto">
                 {order.merchantName} · {countryName(order.shippingAddress.countryCode)}
               </Text>
               <Text size="xs" c="dimmed">

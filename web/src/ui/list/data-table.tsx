@@ -130,7 +130,7 @@ export function DataTable<Row>({
               )}
               {columns.map((column, index) => (
                 <td key={column.name} {...attributes[index]}>
-                  <div className={classes["cell"]}>
+                  <div className={classes["cell"]} dir={column.isLong || column.isName ? "auto" : undefined}>
                     {index === 0 && rowTo !== undefined ? (
                       <PlainLink to={rowTo(row)} data-row-link>
                         {column.cell(row)}
@@ -352,7 +352,7 @@ type IdTextProps = {
 
 /** An id in a list, on one line. If other columns need the room, its end is cut. */
 export const IdText = ({ id, title = id }: IdTextProps) => (
-  <span className={classes["id"]} data-long={SERVICE_ID.test(id) || undefined} title={title}>
+  <span className={classes["id"]} dir="auto" data-long={SERVICE_ID.test(id) || undefined} title={title}>
     {id}
   </span>
 );
