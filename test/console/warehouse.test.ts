@@ -42,7 +42,12 @@ describe("the work list", () => {
     await page.getByRole("button", { name: "Open batch-1" }).waitFor();
     await scan(page, pickListId.replace(/.{6}$/, "000000"));
     await page.getByRole("alert").getByText("Nothing has the code pick_").waitFor();
-    await page.getByRole("link", { name: "Pick list", exact: true }).click();
+    await visit(page, "/work", "Work list");
+    // However many lists are open, 16 orders of one line are in view.
+    const firstRow = await page.getByRole("row").nth(1).boundingBox();
+    expect(firstRow?.y).toBeLessThanOrEqual(900 - 16 * 40);
+    await page.getByRole("button", { name: "1 open pick list" }).click();
+    await page.getByRole("dialog").getByRole("link", { name: "Table 3" }).click();
     await page.getByRole("button", { name: "Give back" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Give back" }).click();
     await page.getByText("Its orders are free again.").waitFor();

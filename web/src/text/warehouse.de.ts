@@ -40,7 +40,6 @@ export const warehouse: Translated<typeof en> = {
     title: "Arbeitsliste",
     about:
       "Was jetzt versandt werden kann, das Älteste zuerst. Scannen Sie eine Bestellung, um sie zu packen.",
-    openStation: "Packtisch",
     waiting: "Bestellt",
     goods: "Ware",
     otherGoods_one: "{{count, number}} weiteres Produkt",
@@ -56,11 +55,11 @@ export const warehouse: Translated<typeof en> = {
     takenByLabel: "Ihr Name oder Tisch",
     number: "Anzahl",
     takeOldest: "Die ältesten holen",
-    takeEffect: "Sie gehören Ihnen eine Stunde lang. Niemand sonst bekommt sie in dieser Zeit.",
+    takeEffect: "Eine Stunde lang gehören sie nur Ihnen. Scannen Sie eine Bestellung, um sie zu packen.",
     chooseFacility: "Wählen Sie einen Standort, damit alle Bestellungen in einem Gebäude sind.",
     nothingFree: "Keine Bestellung ist frei.",
-    openLists: "In Arbeit",
-    takenAt: "Geholt",
+    openLists_one: "{{count, number}} offene Pickliste",
+    openLists_other: "{{count, number}} offene Picklisten",
     until: "Wieder frei",
     empty:
       "Nichts wartet. Bestellungen erscheinen hier, sobald sie angenommen und einem Standort zugeteilt sind.",

@@ -24,7 +24,7 @@ export const workQuery = (filters: WorkFilters) => {
 /** Pick lists that are being worked on. */
 export const openPickListsQuery = (facilityId: string | undefined) =>
   read("/api/pick-lists", {
-    params: { query: { limit: 50, open: true, ...(facilityId !== undefined && { facilityId }) } },
+    params: { query: { limit: 100, open: true, ...(facilityId !== undefined && { facilityId }) } },
   });
 
 export const pickListQuery = (id: string) => {

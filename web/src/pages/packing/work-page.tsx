@@ -1,5 +1,5 @@
-import IconBarcode from "icon:barcode";
-import { Button, Grid, Group, NumberInput, Select, Stack, Text, TextInput } from "@mantine/core";
+import IconChevronDown from "icon:chevron-down";
+import { Box, Button, Group, NumberInput, Popover, Select, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useEffectEvent, useRef } from "react";
@@ -14,11 +14,11 @@ import { readStored, store } from "../../stored.ts";
 import { countryName, formatNumber } from "../../text/format.ts";
 import { DownloadButton } from "../../ui/download-button.tsx";
 import { filled, useApiForm } from "../../ui/form/use-api-form.ts";
-import { ButtonLink, useGo } from "../../ui/link.tsx";
-import { DataTable, IdText } from "../../ui/list/data-table.tsx";
+import { TextLink, useGo } from "../../ui/link.tsx";
+import { IdText } from "../../ui/list/data-table.tsx";
 import { Filters, FlagFilter, SelectFilter, useSetFilters } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
-import { Parts, Section } from "../../ui/page.tsx";
+import { Parts } from "../../ui/page.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
 import { useScans } from "../../ui/scan/use-scans.ts";
 import { Pill } from "../../ui/status-badge.tsx";
@@ -47,99 +47,75 @@ export function WorkPage() {
   const showsFacility = search.facilityId === undefined && (facilities?.data.length ?? 0) > 1;
   const nameOfFacility = (id: string | null) => facilities?.data.find((each) => each.id === id)?.name ?? "–";
   return (
-    <Stack gap="lg">
-      <ListPage
-        title={t("work.title")}
-        about={t("work.about")}
-        actions={<WorkActions file={workFile(search)} packs={packs} />}
-        filters={
-          <Stack gap="md">
-            <Grid>
-              {packs && (
-                <Grid.Col span={{ base: 12, md: 7 }}>
-                  <TakeOrders facilityId={search.facilityId} />
-                </Grid.Col>
-              )}
-              <Grid.Col span={{ base: 12, md: packs ? 5 : 12 }}>
-                <OpenPickLists facilityId={search.facilityId} />
-              </Grid.Col>
-            </Grid>
+    <ListPage
+      title={t("work.title")}
+      {...(!packs && { about: t("work.about") })}
+      actions={
+        <>
+          <OpenPickLists facilityId={search.facilityId} />
+          {packs && <DownloadButton address={workFile(search)} needsProof />}
+        </>
+      }
+      filters={
+        <Group align="flex-end" gap="sm">
+          {packs && <TakeOrders facilityId={search.facilityId} />}
+          <Box ml={packs ? "auto" : 0}>
             <WorkFilters packs={packs} />
-          </Stack>
-        }
-        query={workQuery(search)}
-        rowKey={({ orderId }) => orderId}
-        rowTo={({ orderId }) => paths.order(orderId)}
-        empty={isFiltered ? t("work.emptyFiltered") : t("work.empty")}
-        columns={[
-          {
-            name: t("orders.order"),
-            cell: ({ externalOrderId, orderId }) => <IdText id={externalOrderId ?? orderId} />,
-          },
-          {
-            name: t("orders.merchant"),
-            cell: ({ merchantName }) => merchantName,
-            isName: true,
-            drop: 3,
-          },
-          {
-            name: t("work.waiting"),
-            cell: ({ createdAt }) => <Time at={createdAt} as="relative" />,
-            phone: "end",
-          },
-          {
-            name: t("work.goods"),
-            cell: ({ lines }) => <Goods lines={lines} />,
-            isLong: true,
-            phone: "below",
-          },
-          ...(showsFacility
-            ? [
-                {
-                  name: t("work.facility"),
-                  cell: ({ facilityId }: Work) => nameOfFacility(facilityId),
-                  isName: true,
-                  drop: 2 as const,
-                },
-              ]
-            : []),
-          {
-            name: t("work.to"),
-            cell: ({ shippingAddress: to }) => (
-              <Parts of={[to.city, countryName(to.countryCode)]} between=", " />
-            ),
-            isName: true,
-            drop: 1,
-          },
-          {
-            name: t("work.takenBy"),
-            cell: ({ pickList, putAside }) => <Taken by={pickList} putAside={putAside} />,
-            isName: true,
-            phone: "beside",
-          },
-        ]}
-      />
-    </Stack>
-  );
-}
-
-type WorkActionsProps = {
-  /** Address of the table as a file. */
-  readonly file: string;
-  /** True if the person packs, and does not only read. */
-  readonly packs: boolean;
-};
-
-function WorkActions({ file, packs }: WorkActionsProps) {
-  const { t } = useTranslation();
-  if (!packs) return null;
-  return (
-    <>
-      <DownloadButton address={file} needsProof />
-      <ButtonLink to={paths.station()} size="xs" variant="default" leftSection={<IconBarcode size={14} />}>
-        {t("work.openStation")}
-      </ButtonLink>
-    </>
+          </Box>
+        </Group>
+      }
+      query={workQuery(search)}
+      rowKey={({ orderId }) => orderId}
+      rowTo={({ orderId }) => paths.order(orderId)}
+      empty={isFiltered ? t("work.emptyFiltered") : t("work.empty")}
+      columns={[
+        {
+          name: t("orders.order"),
+          cell: ({ externalOrderId, orderId }) => <IdText id={externalOrderId ?? orderId} />,
+        },
+        {
+          name: t("orders.merchant"),
+          cell: ({ merchantName }) => merchantName,
+          isName: true,
+          drop: 3,
+        },
+        {
+          name: t("work.waiting"),
+          cell: ({ createdAt }) => <Time at={createdAt} as="relative" />,
+          phone: "end",
+        },
+        {
+          name: t("work.goods"),
+          cell: ({ lines }) => <Goods lines={lines} />,
+          isLong: true,
+          phone: "below",
+        },
+        ...(showsFacility
+          ? [
+              {
+                name: t("work.facility"),
+                cell: ({ facilityId }: Work) => nameOfFacility(facilityId),
+                isName: true,
+                drop: 2 as const,
+              },
+            ]
+          : []),
+        {
+          name: t("work.to"),
+          cell: ({ shippingAddress: to }) => (
+            <Parts of={[to.city, countryName(to.countryCode)]} between=", " />
+          ),
+          isName: true,
+          drop: 1,
+        },
+        {
+          name: t("work.takenBy"),
+          cell: ({ pickList, putAside }) => <Taken by={pickList} putAside={putAside} />,
+          isName: true,
+          phone: "beside",
+        },
+      ]}
+    />
   );
 }
 
@@ -240,72 +216,83 @@ function TakeOrders({ facilityId }: { facilityId: string | undefined }) {
   });
   const needsFacility = facilities.length > 0 && facility === undefined;
   return (
-    <Section title={t("work.take")}>
-      <form onSubmit={submit} noValidate>
-        <Group align="flex-start" gap="sm">
-          {facilities.length > 1 && (
-            <Select
-              size="xs"
-              label={t("work.facility")}
-              placeholder={t("work.facility")}
-              data={facilities.map(({ id, name }) => ({ value: id, label: name }))}
-              value={facility ?? null}
-              onChange={choose}
-              clearable
-            />
-          )}
-          <TextInput
-            size="xs"
-            label={t("work.takenByLabel")}
-            maxLength={255}
-            {...form.getInputProps("takenBy")}
-          />
-          <NumberInput
-            size="xs"
-            w={110}
-            label={t("work.number")}
-            min={1}
-            max={100}
-            allowDecimal={false}
-            {...form.getInputProps("orderLimit")}
-          />
-          <Button
-            type="submit"
-            size="xs"
-            mt={23}
-            loading={isPending}
-            disabled={data === undefined || needsFacility}
-          >
-            {t("work.takeOldest")}
-          </Button>
-        </Group>
-        <Text size="xs" c="dimmed" mt={6}>
-          {needsFacility ? t("work.chooseFacility") : t("work.takeEffect")}
-        </Text>
-        {problem !== null && <ProblemMessage error={problem} />}
-      </form>
-    </Section>
+    <form onSubmit={submit} noValidate aria-label={t("work.take")} style={{ display: "contents" }}>
+      {facilities.length > 1 && (
+        <Select
+          size="xs"
+          flex="1 1 11rem"
+          maw="16rem"
+          label={t("work.facility")}
+          placeholder={t("work.facility")}
+          data={facilities.map(({ id, name }) => ({ value: id, label: name }))}
+          value={facility ?? null}
+          onChange={choose}
+          clearable
+        />
+      )}
+      <TextInput
+        size="xs"
+        flex="1 1 11rem"
+        maw="16rem"
+        label={t("work.takenByLabel")}
+        maxLength={255}
+        {...form.getInputProps("takenBy")}
+      />
+      <NumberInput
+        size="xs"
+        w={110}
+        label={t("work.number")}
+        min={1}
+        max={100}
+        allowDecimal={false}
+        {...form.getInputProps("orderLimit")}
+      />
+      <Button type="submit" size="xs" loading={isPending} disabled={data === undefined || needsFacility}>
+        {t("work.takeOldest")}
+      </Button>
+      <Text size="xs" c="dimmed" flex="1 1 12rem" maw="18rem" style={{ textWrap: "pretty" }}>
+        {needsFacility ? t("work.chooseFacility") : t("work.takeEffect")}
+      </Text>
+      {problem !== null && (
+        <Box w="100%">
+          <ProblemMessage error={problem} />
+        </Box>
+      )}
+    </form>
   );
 }
 
+/** Lists that people are working on, in one button, so that the orders stay in view however many there are. */
 function OpenPickLists({ facilityId }: { facilityId: string | undefined }) {
   const { t } = useTranslation();
   const { data } = useQuery(openPickListsQuery(facilityId));
   const lists: readonly PickList[] = data?.data ?? [];
   if (lists.length === 0) return null;
   return (
-    <Section title={t("work.openLists")}>
-      <DataTable
-        label={t("work.openLists")}
-        rows={lists}
-        rowKey={({ id }) => id}
-        rowTo={({ id }) => paths.pickList(id)}
-        columns={[
-          { name: t("work.takenBy"), cell: ({ takenBy }) => takenBy },
-          { name: t("work.takenAt"), cell: ({ takenAt }) => <Time at={takenAt} /> },
-          { name: t("work.until"), cell: ({ expiresAt }) => <Time at={expiresAt} as="relative" /> },
-        ]}
-      />
-    </Section>
+    <Popover position="bottom-end" width={340} trapFocus returnFocus>
+      <Popover.Target>
+        <Button size="xs" variant="default" rightSection={<IconChevronDown size={14} />}>
+          {t("work.openLists", { count: lists.length })}
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown
+        aria-label={t("work.openLists", { count: lists.length })}
+        mah="70vh"
+        style={{ overflowY: "auto" }}
+      >
+        <Stack gap="xs">
+          {lists.map(({ id, takenBy, expiresAt }) => (
+            <Group key={id} justify="space-between" wrap="nowrap" gap="sm">
+              <TextLink to={paths.pickList(id)} size="sm" style={{ overflowWrap: "anywhere" }}>
+                <bdi>{takenBy}</bdi>
+              </TextLink>
+              <Text size="xs" c="dimmed" style={{ whiteSpace: "nowrap" }}>
+                {t("work.until")} <Time at={expiresAt} as="relative" />
+              </Text>
+            </Group>
+          ))}
+        </Stack>
+      </Popover.Dropdown>
+    </Popover>
   );
 }
