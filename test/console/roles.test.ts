@@ -2,6 +2,7 @@ import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { visit } from "../support/browser.ts";
 import { createPartner, placeOrder } from "../support/builders.ts";
+import { createFacility, setStock } from "../support/facilities.ts";
 import { createPerson } from "../support/people.ts";
 import { type PersonName, startWorld, type World } from "./world.ts";
 
@@ -131,6 +132,31 @@ it.each(Object.entries(LIMITS))(
     }
   },
 );
+
+it("a person who only reads finds no button that changes a facility, its rates or its stock", async () => {
+  const { service, partner, people } = world;
+  const facility = await createFacility(service);
+  await setStock(service, facility, partner.productIds[0], 7);
+  const buttonsFor = async (name: PersonName) => {
+    const page = await world.open(people[name]);
+    const shown: string[] = [];
+    for (const rest of ["", "/stock", `/stock/${partner.productIds[0]}`]) {
+      await visit(page, `/facilities/${facility}${rest}`, /./);
+      const names = await page.locator("main").getByRole("button").allTextContents();
+      shown.push(...names.filter((text) => /^(Edit|Edit rates|Close|Record stock|Adjust|Count)$/.test(text)));
+    }
+    return shown;
+  };
+  expect(await buttonsFor("warehouse")).toEqual([
+    "Edit",
+    "Close",
+    "Edit rates",
+    "Record stock",
+    "Adjust",
+    "Count",
+  ]);
+  expect(await buttonsFor("support")).toEqual([]);
+});
 
 it("a role that is taken away while its person is signed in also leaves the navigation", async () => {
   const { service } = world;

@@ -17,6 +17,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
+import { useHasRole } from "../../api/me.ts";
 import { newReference } from "../../api/reference.ts";
 import type { Facility, FacilityAddressRequest, Rate, Rates } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
@@ -42,6 +43,7 @@ export function FacilityPage() {
   const { t } = useTranslation();
   const { facilityId } = route.useParams();
   const { data: facility } = useSuspenseQuery(facilityQuery(facilityId));
+  const mayChange = useHasRole("operator", "warehouse");
   useStockScans(facilityId);
   return (
     <Page
@@ -57,10 +59,12 @@ export function FacilityPage() {
       about={countryName(facility.countryCode)}
       tabs={<FacilityTabs facilityId={facilityId} />}
       actions={
-        <>
-          <Edit facility={facility} />
-          <OpenOrClose facility={facility} />
-        </>
+        mayChange && (
+          <>
+            <Edit facility={facility} />
+            <OpenOrClose facility={facility} />
+          </>
+        )
       }
     >
       <Section title={t("facilities.address")}>
@@ -169,14 +173,17 @@ function RatesSection({ facilityId }: RatesSectionProps) {
   const { t } = useTranslation();
   const [isEdited, setIsEdited] = useState(false);
   const { data } = useSuspenseQuery(ratesQuery(facilityId));
+  const mayChange = useHasRole("operator", "warehouse");
   if (isEdited) return <EditRates facilityId={facilityId} present={data} close={() => setIsEdited(false)} />;
   return (
     <Section
       title={t("rates.title")}
       actions={
-        <Button size="xs" variant="default" onClick={() => setIsEdited(true)}>
-          {t("rates.edit")}
-        </Button>
+        mayChange && (
+          <Button size="xs" variant="default" onClick={() => setIsEdited(true)}>
+            {t("rates.edit")}
+          </Button>
+        )
       }
     >
       <RateTable rates={data.rates} />

@@ -18,6 +18,7 @@ export function PaySection({ merchant }: { merchant: Merchant }) {
   const { t } = useTranslation();
   const { data: account } = useQuery(accountQuery(merchant.id)); // The section below shows its error.
   const isOperator = useHasRole("operator");
+  const mayRetry = useHasRole("operator", "merchant");
   if (account === undefined) return null;
   const { gateway, owed, declined, bankDetails } = account;
   const byAccount = gateway === "account";
@@ -31,7 +32,7 @@ export function PaySection({ merchant }: { merchant: Merchant }) {
           {isOperator && byAccount && bankDetails !== null && (
             <RemoveBankDetails currency={merchant.currency} />
           )}
-          {declined.count > 0 && <RetryAll merchantId={merchant.id} count={declined.count} />}
+          {mayRetry && declined.count > 0 && <RetryAll merchantId={merchant.id} count={declined.count} />}
         </Group>
       }
     >

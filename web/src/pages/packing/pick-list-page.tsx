@@ -4,6 +4,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
+import { useHasRole } from "../../api/me.ts";
 import type { PickList, Work, WorkLine } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { countryName, exactTime, formatNumber } from "../../text/format.ts";
@@ -25,6 +26,7 @@ export function PickListPage() {
   const { pickListId } = route.useParams();
   const { data } = useSuspenseQuery(pickListQuery(pickListId));
   const go = useGo();
+  const mayChange = useHasRole("operator", "warehouse");
   useScans((code) => void go(paths.station({ pickListId, scan: code })));
   const { pickList, orders } = data;
   if (pickList === null) return null; // The list exists, or the page has shown that it does not.
@@ -48,14 +50,20 @@ export function PickListPage() {
       actions={
         orders.length > 0 && (
           <>
-            <ButtonLink to={paths.station({ pickListId })} size="xs" leftSection={<IconBarcode size={14} />}>
-              {t("pickList.pack")}
-            </ButtonLink>
+            {mayChange && (
+              <ButtonLink
+                to={paths.station({ pickListId })}
+                size="xs"
+                leftSection={<IconBarcode size={14} />}
+              >
+                {t("pickList.pack")}
+              </ButtonLink>
+            )}
             <ButtonLink to={paths.pickListSlips(pickListId)} size="xs" variant="default">
               {t("pickList.slips")}
             </ButtonLink>
             <PrintButton isPrimary={false} />
-            <Release pickListId={pickListId} />
+            {mayChange && <Release pickListId={pickListId} />}
           </>
         )
       }

@@ -35,7 +35,7 @@ export function StockListPage() {
   const { facilityId } = route.useParams();
   const search = route.useSearch();
   const { data: facility } = useSuspenseQuery(facilityQuery(facilityId));
-  const mayImport = useHasRole("operator", "warehouse");
+  const mayChange = useHasRole("operator", "warehouse");
   useStockScans(facilityId);
   const isFiltered = Object.keys(search).length > 0;
   const few = search.availableBelow;
@@ -55,15 +55,15 @@ export function StockListPage() {
       }
       tabs={<FacilityTabs facilityId={facilityId} />}
       actions={
-        <>
-          {mayImport && (
+        mayChange && (
+          <>
             <ButtonLink to={paths.importStock(facilityId)} size="xs" variant="default">
               {t("stockImport.open")}
             </ButtonLink>
-          )}
-          {mayImport && <DownloadButton address={stockFile(facilityId)} />}
-          <RecordStock facilityId={facilityId} code={search.q ?? ""} />
-        </>
+            <DownloadButton address={stockFile(facilityId)} />
+            <RecordStock facilityId={facilityId} code={search.q ?? ""} />
+          </>
+        )
       }
       filters={
         <Filters>

@@ -3,6 +3,7 @@ import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
+import { useHasRole } from "../../../api/me.ts";
 import { newReference } from "../../../api/reference.ts";
 import type { Stock, StockAdjustmentReason } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
@@ -23,6 +24,7 @@ const route = getRouteApi("/signed-in/facilities/$facilityId/stock/$productId");
 export function StockPage() {
   const { t } = useTranslation();
   const { facilityId, productId } = route.useParams();
+  const mayChange = useHasRole("operator", "warehouse");
   useStockScans(facilityId);
   const { data: facility } = useSuspenseQuery(facilityQuery(facilityId));
   const { data: stock } = useSuspenseQuery(stockQuery(facilityId, productId));
@@ -40,10 +42,12 @@ export function StockPage() {
       }
       about={[stock.sku, stock.barcode].filter(Boolean).join(" · ")}
       actions={
-        <>
-          <Adjust stock={stock} />
-          <Count stock={stock} />
-        </>
+        mayChange && (
+          <>
+            <Adjust stock={stock} />
+            <Count stock={stock} />
+          </>
+        )
       }
     >
       <Figures>
