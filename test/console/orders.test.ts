@@ -256,8 +256,8 @@ describe("an order", () => {
     expect(await merchant.getByRole("button", { name: "Change" }).count()).toBe(0);
   });
 
-  it("names its second shipment the same after the first has come back", async () => {
-    const lines = world.partner.productIds.map((productId) => ({ productId, quantity: 1 }));
+  it("names its second shipment the same after the first has come back, and takes back a unit of it", async () => {
+    const lines = world.partner.productIds.map((productId) => ({ productId, quantity: 2 }));
     const { id, lines: placed } = await placeReadyOrder("two-parcels", { lines });
     for (const line of placed) await operationApplied(world.service, id, "ship", { lineIds: [line.id] });
     const { shipments } = await readDetail(world.service, id);
@@ -265,8 +265,25 @@ describe("an order", () => {
     const page = await world.open(world.people.warehouse);
     await page.goto(`/orders/${id}`);
     await page.getByRole("button", { name: "Record return" }).click();
-    const shipment = page.getByRole("dialog").getByRole("combobox", { name: "Shipment" });
+    const dialog = page.getByRole("dialog");
+    const shipment = dialog.getByRole("combobox", { name: "Shipment" });
     await expect.poll(() => shipment.inputValue()).toBe("Shipment 2");
+    const units = dialog.getByLabel("Units of Product that came back, of 2");
+    await dialog.getByText("The partner receives order.shipmentReturned.").waitFor();
+    await units.fill("0");
+    await dialog.getByRole("button", { name: "Record return" }).click();
+    await dialog.getByText("Count one unit at least.").waitFor();
+    await units.fill("1");
+    await dialog.getByText("The goods are recorded as returned.", { exact: true }).waitFor();
+    await dialog.getByRole("combobox", { name: "Condition" }).click();
+    await page.getByRole("option", { name: "Damaged" }).click();
+    expect(await dialog.getByLabel("Add the goods to the stock again").isDisabled()).toBe(true);
+    await dialog.getByRole("button", { name: "Record return" }).click();
+    await page.getByText("The return is recorded.").waitFor();
+    const { returns, status } = await readDetail(world.service, id);
+    expect(returns[1].lines).toEqual([{ lineId: placed[1]?.id, quantity: 1 }]);
+    expect(returns[1]).toMatchObject({ condition: "damaged", restocked: false });
+    expect(status).toBe("IN_PROGRESS");
   });
 
   it("whose payment failed can be canceled until it succeeds, and says why it failed in words", async () => {

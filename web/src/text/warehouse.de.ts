@@ -270,6 +270,7 @@ export const warehouse: Translated<typeof en> = {
     notRestocked: "Beschädigte und defekte Ware wird nicht wieder verkauft.",
     refund: "Dem Händler erstatten",
     refundEffect: "Der Preis dieser Ware, ohne Versand.",
+    refundReference: "Referenz der Erstattung",
   },
   facilities: {
     title: "Standorte",

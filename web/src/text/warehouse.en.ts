@@ -261,6 +261,7 @@ export const warehouse = {
     notRestocked: "Damaged and defective goods are not sold again.",
     refund: "Refund the merchant",
     refundEffect: "The price of these goods, without shipping.",
+    refundReference: "Reference of the refund",
   },
   facilities: {
     title: "Facilities",

@@ -1,9 +1,13 @@
 import type { ReturnCondition, ReturnReason, ReturnRequest, ScannedOrder } from "../../api/schema.d.ts";
 
-export type LineOut = ScannedOrder["lines"][number] & { readonly out: number };
+export type ReturnableLine = Pick<
+  ScannedOrder["lines"][number],
+  "id" | "name" | "sku" | "quantity" | "shipmentId" | "returnedQuantity"
+>;
+type WithLines = { readonly lines: readonly ReturnableLine[] };
 
-/** The lines of which something is with the buyer. */
-export const linesOut = ({ lines }: Pick<ScannedOrder, "lines">): readonly LineOut[] =>
+/** The lines of which something is with the buyer, and how much. */
+export const linesOut = ({ lines }: WithLines): readonly (ReturnableLine & { readonly out: number })[] =>
   lines
     .filter(({ shipmentId }) => shipmentId !== null)
     .map((line) => ({ ...line, out: line.quantity - line.returnedQuantity }))
@@ -14,7 +18,7 @@ export const linesOut = ({ lines }: Pick<ScannedOrder, "lines">): readonly LineO
  * Null if nothing came back.
  */
 export function goodsOf(
-  order: Pick<ScannedOrder, "lines">,
+  order: WithLines,
   counts: Readonly<Record<string, number>>,
 ): Pick<ReturnRequest, "shipmentId" | "lines"> | null {
   const out = linesOut(order);

@@ -1,33 +1,12 @@
-import {
-  Button,
-  Checkbox,
-  Group,
-  NumberInput,
-  Select,
-  SimpleGrid,
-  Stack,
-  Text,
-  Textarea,
-  TextInput,
-} from "@mantine/core";
-import type { UseFormReturnType } from "@mantine/form";
+import { Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
-import { rolesOf, useMe } from "../../api/me.ts";
 import { newReference } from "../../api/reference.ts";
-import type {
-  Scan as Found,
-  Order,
-  ReturnCondition,
-  ReturnReason,
-  ReturnRequest,
-  ScannedOrder,
-} from "../../api/schema.d.ts";
+import type { Scan as Found, Order, ReturnRequest, ScannedOrder } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
-import { formatNumber } from "../../text/format.ts";
-import { filled, useApiForm } from "../../ui/form/use-api-form.ts";
+import { useApiForm } from "../../ui/form/use-api-form.ts";
 import { TextLink } from "../../ui/link.tsx";
 import { Page, Parts, Section } from "../../ui/page.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
@@ -37,13 +16,13 @@ import type { Scan } from "../../ui/scan/read-scan.ts";
 import { ScanField } from "../../ui/scan/scan-field.tsx";
 import { Time } from "../../ui/time.tsx";
 import {
-  canRestock,
-  goodsOf,
-  type LineOut,
-  linesOut,
-  RETURN_CONDITIONS,
-  RETURN_REASONS,
-} from "./returned-goods.ts";
+  ReturnFields,
+  type ReturnValues,
+  returnRequest,
+  returnValues,
+  useReturnErrors,
+} from "./return-fields.tsx";
+import { linesOut } from "./returned-goods.ts";
 
 type Shown =
   | { readonly kind: "nothing" | "none-out"; readonly code: string }
@@ -205,52 +184,20 @@ type Props = {
   readonly onDone: () => void;
 };
 
-type Values = {
-  counts: Record<string, number>;
-  reason: ReturnReason | null;
-  condition: ReturnCondition | null;
-  restock: boolean;
-  refund: boolean;
-  refundReference: string;
-  note: string;
-};
-
-const requestOf = (
-  order: ScannedOrder,
-  { counts, reason, condition, restock, refund, refundReference, note }: Values,
-): ReturnRequest => ({
-  ...goodsOf(order, counts),
-  restock: restock && canRestock(condition),
-  ...(reason !== null && { reason }),
-  ...(condition !== null && { condition }),
-  ...filled({ note }),
-  ...(refund && { refund: { reference: refundReference.trim() } }),
-});
-
 /** What came back of one order, in which condition, and what follows for stock and money. */
 function ReturnForm({ order, send, onDone }: Props) {
   const { t } = useTranslation();
   // One reference for the parcel on the table: a second click, or a retry after a lost response, is the same return.
   const [reference] = useState(() => newReference("door"));
-  const out = linesOut(order);
-  const { form, submit, problem, isPending } = useApiForm<Values, Order>({
-    initialValues: {
-      counts: Object.fromEntries(out.map(({ id, out: left }) => [id, left])),
-      reason: null,
-      condition: "unopened",
-      restock: true,
-      refund: false,
-      refundReference: "",
-      note: "",
-    },
-    validate: ({ counts, refund, refundReference }) => ({
-      ...(goodsOf(order, counts) === null && { goods: t("returns.nothingCounted") }),
-      ...(refund && refundReference.trim() === "" && { refundReference: t("ui.required") }),
-    }),
-    run: (values) => send(order.orderId, { reference, ...requestOf(order, values) }),
+  const { lines } = order;
+  const errorsOf = useReturnErrors();
+  const { form, submit, problem, isPending } = useApiForm<ReturnValues, Order>({
+    // At the door most goods are as they were sent.
+    initialValues: { ...returnValues(lines), condition: "unopened", restock: true },
+    validate: (values) => errorsOf(lines, values),
+    run: (values) => send(order.orderId, { reference, ...returnRequest(lines, values) }),
     onDone,
   });
-  const goodsError = form.errors["goods"];
   return (
     <Section
       title={order.externalOrderId ?? order.orderId}
@@ -266,19 +213,7 @@ function ReturnForm({ order, send, onDone }: Props) {
             <bdi>{order.merchantName}</bdi> ·{" "}
             <Parts of={[order.shippingAddress.name, order.shippingAddress.city]} between=", " />
           </Text>
-          <CountedLines out={out} form={form} />
-          {goodsError !== undefined && (
-            <Text size="sm" c="var(--mantine-color-error)" role="alert">
-              {goodsError}
-            </Text>
-          )}
-          <Consequences form={form} />
-          <Textarea
-            label={t("orderActions.note")}
-            maxLength={1_000}
-            autosize
-            {...form.getInputProps("note")}
-          />
+          <ReturnFields lines={lines} form={form} />
           {problem !== null && <ProblemMessage error={problem} />}
           <Group justify="flex-end">
             <Button type="submit" loading={isPending}>
@@ -288,82 +223,5 @@ function ReturnForm({ order, send, onDone }: Props) {
         </Stack>
       </form>
     </Section>
-  );
-}
-
-type Fields = { readonly form: UseFormReturnType<Values> };
-
-const CountedLines = ({ out, form }: Fields & { readonly out: readonly LineOut[] }) => {
-  const { t } = useTranslation();
-  return (
-    <>
-      {out.map((line) => (
-        <Group key={line.id} justify="space-between" align="center">
-          <Text size="sm">
-            <strong>{line.name}</strong> {line.sku}
-          </Text>
-          <NumberInput
-            w={130}
-            size="sm"
-            min={0}
-            max={line.out}
-            clampBehavior="strict"
-            allowDecimal={false}
-            aria-label={t("returns.countOf", { product: line.name, out: formatNumber(line.out) })}
-            suffix={` / ${line.out}`}
-            {...form.getInputProps(`counts.${line.id}`)}
-          />
-        </Group>
-      ))}
-    </>
-  );
-};
-
-/** What follows for stock and money. Only the operator refunds. */
-function Consequences({ form }: Fields) {
-  const { t } = useTranslation();
-  const mayRefund = rolesOf(useMe()).includes("operator");
-  const { condition, restock, refund } = form.values;
-  return (
-    <>
-      <SimpleGrid cols={{ base: 1, xs: 2 }}>
-        <Select
-          label={t("order.condition")}
-          data={RETURN_CONDITIONS.map((value) => ({ value, label: t(`returnConditions.${value}`) }))}
-          allowDeselect={false}
-          {...form.getInputProps("condition")}
-        />
-        <Select
-          label={t("order.reason")}
-          data={RETURN_REASONS.map((value) => ({ value, label: t(`returnReasons.${value}`) }))}
-          clearable
-          {...form.getInputProps("reason")}
-        />
-      </SimpleGrid>
-      <Checkbox
-        label={t("orderActions.restock")}
-        description={canRestock(condition) ? t("returns.restockEffect") : t("returns.notRestocked")}
-        disabled={!canRestock(condition)}
-        checked={restock && canRestock(condition)}
-        onChange={(event) => form.setFieldValue("restock", event.currentTarget.checked)}
-      />
-      {mayRefund && (
-        <Checkbox
-          label={t("returns.refund")}
-          description={t("returns.refundEffect")}
-          {...form.getInputProps("refund", { type: "checkbox" })}
-        />
-      )}
-      {refund && (
-        <TextInput
-          label={t("orderActions.reference")}
-          description={t("orderActions.referenceHelp")}
-          maxLength={255}
-          required
-          {...form.getInputProps("refundReference")}
-          error={form.errors["refundReference"] ?? form.errors["refund.reference"]}
-        />
-      )}
-    </>
   );
 }

@@ -1,20 +1,18 @@
-import { Alert, Checkbox, Select, Stack, Textarea, TextInput } from "@mantine/core";
+import { Alert, Checkbox, Select, Stack, TextInput } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../../api/client.ts";
 import { newReference } from "../../../api/reference.ts";
-import type {
-  KnownHoldReason,
-  Order,
-  OrderAction,
-  OrderActionName,
-  ReturnCondition,
-  ReturnReason,
-  ReturnRequest,
-} from "../../../api/schema.d.ts";
+import type { KnownHoldReason, Order, OrderAction, OrderActionName } from "../../../api/schema.d.ts";
 import { useHoldReason } from "../../../text/words.ts";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
-import { filled } from "../../../ui/form/use-api-form.ts";
-import { RETURN_CONDITIONS, RETURN_REASONS } from "../../returns/returned-goods.ts";
+import {
+  ReturnFields,
+  type ReturnValues,
+  returnRequest,
+  returnValues,
+  useReturnErrors,
+} from "../../returns/return-fields.tsx";
+import { goodsOf } from "../../returns/returned-goods.ts";
 import { AddressAction } from "./address-action.tsx";
 import { RefundAction } from "./refund-action.tsx";
 import {
@@ -190,41 +188,45 @@ function afterRelease(
   return { effect: "release_some", eventTypes: chosen.length === 0 ? [] : ["order.onHold"] };
 }
 
-type ReturnValues = {
+type ParcelReturn = ReturnValues & {
   shipmentId: string | null;
-  reason: ReturnReason | null;
-  condition: ReturnCondition | null;
-  restock: boolean;
   reference: string;
   /** If the person names none: a retry after a lost response is the same return. */
   ownReference: string;
-  note: string;
 };
 
-/** Records that a shipment came back. */
+/** Records that a shipment came back, or some units of it. */
 function ReturnAction({ order, action }: ActionProps) {
   const { t } = useTranslation();
   const effectOf = useEffectText();
+  const errorsOf = useReturnErrors();
   // Numbered before those are left out that came back, so that each keeps its number.
   const out = order.shipments
     .map((shipment, index) => ({ ...shipment, number: index + 1 }))
     .filter(({ status }) => status !== "returned" && status !== "voided");
   const nameOf = ({ number, trackingNumber }: (typeof out)[number]) =>
     [t("orderActions.shipmentNumber", { number }), trackingNumber].filter(Boolean).join(" · ");
+  const linesIn = ({ shipmentId }: ParcelReturn) =>
+    order.lines.filter((line) => line.shipmentId !== null && line.shipmentId === shipmentId);
   return (
-    <ConfirmAction<ReturnValues>
+    <ConfirmAction<ParcelReturn>
       label={t("orderActions.return")}
-      effect={effectOf(action)}
+      // The partner is informed when all of a shipment is back.
+      effect={(values) =>
+        effectOf(
+          goodsOf({ lines: linesIn(values) }, values.counts)?.lines === undefined
+            ? action
+            : { ...action, eventTypes: [] },
+        )
+      }
       done={t("orderActions.returned")}
       initialValues={{
+        ...returnValues(order.lines),
         shipmentId: out.at(-1)?.id ?? null,
-        reason: null,
-        condition: null,
-        restock: false,
         reference: "",
         ownReference: newReference("console"),
-        note: "",
       }}
+      validate={(values) => errorsOf(linesIn(values), values)}
       fields={(form) => (
         <Stack gap="sm">
           <Select
@@ -234,39 +236,18 @@ function ReturnAction({ order, action }: ActionProps) {
             data-autofocus
             {...form.getInputProps("shipmentId")}
           />
-          <Select
-            label={t("order.reason")}
-            data={RETURN_REASONS.map((value) => ({ value, label: t(`returnReasons.${value}`) }))}
-            clearable
-            {...form.getInputProps("reason")}
-          />
-          <Select
-            label={t("order.condition")}
-            data={RETURN_CONDITIONS.map((value) => ({ value, label: t(`returnConditions.${value}`) }))}
-            clearable
-            {...form.getInputProps("condition")}
-          />
-          <Checkbox
-            label={t("orderActions.restock")}
-            {...form.getInputProps("restock", { type: "checkbox" })}
-          />
+          <ReturnFields lines={linesIn(form.values)} form={form} />
           <TextInput
             label={t("orderActions.reference")}
             description={t("orderActions.returnReferenceHelp")}
             maxLength={255}
             {...form.getInputProps("reference")}
           />
-          <Textarea
-            label={t("orderActions.note")}
-            maxLength={1_000}
-            autosize
-            {...form.getInputProps("note")}
-          />
         </Stack>
       )}
-      run={({ ownReference, ...values }) => {
-        const given = { ...values, reference: values.reference.trim() || ownReference };
-        const body = filled(given) as ReturnRequest; // Null and empty values are left out.
+      run={(values) => {
+        const reference = values.reference.trim() || values.ownReference;
+        const body = { reference, ...returnRequest(linesIn(values), values) };
         return dataOf(api.POST("/api/orders/{id}/return", { params: { path: { id: order.id } }, body }));
       }}
     />
