@@ -272,12 +272,16 @@ export const listOpenFailures = (
              m.name as "merchantName", c.id as "connectionId", c.name as "connectionName", o.status,
              o.hold_reasons as "holdReasons", found.reason, found.failed_at as "failedAt",
              declined.amount_minor as "amountMinor", o.currency, declined.gateway, declined.attempt as "attemptCount",
-             (select min(d.due_at) from due_payments d where d.merchant_id = m.id and d.order_id = found.order_id) as "nextAttemptAt"
+             (select min(d.due_at)
+              from due_payments d
+              where d.merchant_id = m.id and d.order_id = found.order_id
+                and ($3::uuid[] is null or d.merchant_id = any($3))) as "nextAttemptAt"
       from merchants m
       cross join lateral (
         select f.order_id, f.reason, f.failed_at
         from payment_failures f
         where f.merchant_id = m.id and f.resolved_at is null and f.order_id < $1
+          and ($3::uuid[] is null or f.merchant_id = any($3))
         order by f.order_id desc
         limit $2 + 1) as found
       join orders o on o.merchant_id = m.id and o.id = found.order_id
@@ -287,9 +291,11 @@ export const listOpenFailures = (
         select e.amount_minor, e.attempt, e.gateway
         from ledger_entries e
         where e.merchant_id = m.id and e.order_id = found.order_id and e.outcome = 'failed' and e.kind <> 'refund'
+          and ($3::uuid[] is null or e.merchant_id = any($3))
         order by e.id desc
         limit 1) as declined
-      where $3::uuid[] is null or m.id = any($3)
+      where ($3::uuid[] is null or m.id = any($3)) and ($3::uuid[] is null or o.merchant_id = any($3))
+        and ($3::uuid[] is null or r.merchant_id = any($3)) and ($3::uuid[] is null or c.merchant_id = any($3))
       order by found.order_id desc
       limit $2 + 1`,
     values: [afterId, limit, merchantIds],
@@ -354,7 +360,7 @@ export async function countOpenFailures(
         cross join lateral (
           select f.failed_at
           from payment_failures f
-          where f.merchant_id = m.id and f.resolved_at is null
+          where f.merchant_id = m.id and f.resolved_at is null and ($1::uuid[] is null or f.merchant_id = any($1))
           order by f.order_id
           limit $2) as f
         where $1::uuid[] is null or m.id = any($1)
@@ -380,19 +386,21 @@ export const listFailuresByMerchant = (
                min(open.failed_at) as "oldestAt", min(due.due_at) as "nextAttemptAt"
         from (select f.order_id, f.failed_at
               from payment_failures f
-              where f.merchant_id = m.id and f.resolved_at is null
+              where f.merchant_id = m.id and f.resolved_at is null and ($3::uuid[] is null or f.merchant_id = any($3))
               order by f.order_id
               limit $4) as open
         cross join lateral (
           select e.amount_minor, e.gateway
           from ledger_entries e
           where e.merchant_id = m.id and e.order_id = open.order_id and e.outcome = 'failed' and e.kind <> 'refund'
+            and ($3::uuid[] is null or e.merchant_id = any($3))
           order by e.id desc
           limit 1) as declined
         left join lateral (
           select min(d.due_at) as due_at
           from due_payments d
-          where d.merchant_id = m.id and d.order_id = open.order_id) as due on true) as owed
+          where d.merchant_id = m.id and d.order_id = open.order_id
+            and ($3::uuid[] is null or d.merchant_id = any($3))) as due on true) as owed
       where owed.count > 0 and m.id > $1 and ($3::uuid[] is null or m.id = any($3))
       order by m.id
       limit $2 + 1`,

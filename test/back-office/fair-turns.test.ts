@@ -4,6 +4,7 @@ import { createPartner } from "../support/builders.ts";
 import { connectionUuid } from "../support/orders.ts";
 import { startServiceForTest } from "../support/test-service.ts";
 import { tokensOf } from "../support/tokens.ts";
+import { uuidIn } from "../support/webhooks.ts";
 
 it("calls of a merchant's programs that all wait leave the database to the warehouse, the operator and other merchants", async () => {
   const test = await startServiceForTest();
@@ -19,8 +20,8 @@ it("calls of a merchant's programs that all wait leave the database to the wareh
   await test.db.transaction(async (tx) => {
     await tx.query({
       name: "test-lock-connection",
-      text: "select 1 from connections where id = $1 for update",
-      values: [connectionUuid(partner)],
+      text: "select 1 from connections where merchant_id = $1 and id = $2 for update",
+      values: [uuidIn("mer", partner.merchantId), connectionUuid(partner)],
     });
     waiting = programs.flatMap((program) =>
       Array.from({ length: 10 }, () => program.request("PATCH", path, { body: { name: "Renamed" } })),

@@ -67,6 +67,12 @@ onCitus(
         status: 200,
         body: { data: [{ id: own.id }] },
       });
+    for (const path of [
+      `merchants/${merchantId}/account`,
+      "payment-failures",
+      "payment-failures/by-merchant",
+    ])
+      expect((await merchant.get(`/api/${path}`)).status, path).toBe(200);
     const changes = await merchant.get("/api/changes?kind=order");
     expect(changes.body.data).toEqual(
       expect.arrayContaining([expect.objectContaining({ objectId: own.id })]),
