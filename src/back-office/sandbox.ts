@@ -4,6 +4,7 @@ import type { Order } from "../lifecycle/order.ts";
 import { possibleTransitions, SANDBOX_TRANSITIONS } from "../lifecycle/possible-transitions.ts";
 import { fullAccess, type KeyAccess } from "../merchants/api-key.ts";
 import { keyOf } from "../merchants/connection.ts";
+import { armDeliveryFault, listDeliveryFaults } from "../orders/changes/arm-delivery-fault.ts";
 import { cancelOrder } from "../orders/changes/change-order.ts";
 import { detailOf, ruleSchema, TRANSITION_RULES } from "../orders/changes/transition-order.ts";
 import {
@@ -35,6 +36,12 @@ import {
   nullable,
   pageOf,
 } from "../platform/wire/schemas.ts";
+import {
+  ArmedFaultSchema,
+  DeliveryFaultRequestSchema,
+  DeliveryFaultsSchema,
+  toWireFault,
+} from "../webhooks/faults/arm-fault.ts";
 import { andPartner, type BackOfficeCaller, type BackOfficeRoute, merchantSide, route } from "./access.ts";
 import { ConnectionIdParams, findConnection } from "./lookups.ts";
 import { recordReads } from "./orders/export.ts";
@@ -244,6 +251,44 @@ export const testOrderRoutes: readonly BackOfficeRoute[] = [
       if (isProblem(access)) return access;
       const order = await cancelOrder(context, access, parseOrderRef(params.orderId), by);
       return isProblem(order) ? order : { status: 200, body: toWireTestOrder(order, context.clock.now()) };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/api/connections/{id}/test-orders/{orderId}/delivery-faults",
+    operationId: "armDeliveryFault",
+    admits: sandbox,
+    tag,
+    summary: "Rehearse a fault with the next event of a test order",
+    description:
+      "As `POST /v1/test/orders/{orderId}/delivery-faults` does, with the same rules: the deliveries of the next event to test endpoints have the fault, once. Each request arms a further fault.",
+    params: TestOrderParams,
+    body: DeliveryFaultRequestSchema,
+    responses: { 201: { description: "The fault is armed.", schema: ArmedFaultSchema } },
+    problems: ["not-found", "endpoint-paused", "limit-reached", "validation-failed"],
+    handle: async ({ caller, params, body, by }, { context }) => {
+      const access = await testAccess(context, caller, params.id);
+      if (isProblem(access)) return access;
+      const armed = await armDeliveryFault(context, access, parseOrderRef(params.orderId), body, by);
+      return isProblem(armed) ? armed : { status: 201, body: toWireFault(armed) };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/connections/{id}/test-orders/{orderId}/delivery-faults",
+    operationId: "listDeliveryFaults",
+    admits: sandbox,
+    tag,
+    summary: "List the faults of a test order",
+    description: "Those that are armed, and those that an event has had, oldest first: at most 50.",
+    params: TestOrderParams,
+    responses: { 200: { description: "The faults of the test order.", schema: DeliveryFaultsSchema } },
+    problems: ["not-found", "validation-failed"],
+    handle: async ({ caller, params }, { context, readOrder }) => {
+      const access = await testAccess(context, caller, params.id);
+      if (isProblem(access)) return access;
+      const faults = await listDeliveryFaults(context, readOrder, access, parseOrderRef(params.orderId));
+      return isProblem(faults) ? faults : { status: 200, body: { data: faults.map(toWireFault) } };
     },
   }),
   route({

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { ConnectionKey } from "../platform/connection-key.ts";
-import { toTypeId } from "../platform/ids.ts";
+import { fromTypeId, toTypeId } from "../platform/ids.ts";
 import { after } from "../platform/time.ts";
 import { dateTime, enumeration, idField, nullable, nullableTime } from "../platform/wire/schemas.ts";
 import { CHECK_TEXTS, CHECKS, type CheckResult } from "./checks.ts";
@@ -28,6 +28,24 @@ export type Certification = ConnectionKey & {
 export type CertificationKey = Pick<Certification, "merchantId" | "connectionId" | "id">;
 
 export const wireCertificationId = ({ id }: Pick<Certification, "id">): string => toTypeId("crt", id);
+
+export const CertificationIdParams = Type.Object({
+  certificationId: Type.String({ description: "Id of the certification." }),
+});
+
+/** Null if the text is not the id of a certification. */
+export function certificationKey(
+  { merchantId, connectionId }: ConnectionKey,
+  { certificationId }: Static<typeof CertificationIdParams>,
+): CertificationKey | null {
+  const id = fromTypeId("crt", certificationId);
+  return id === null ? null : { merchantId, connectionId, id };
+}
+
+export const CertificationRequestSchema = Type.Object(
+  { endpointId: Type.String({ maxLength: 200, description: "Id of a test endpoint." }) },
+  { title: "CertificationRequest", description: "What to examine.", additionalProperties: false },
+);
 
 /** The external ids of its test orders begin with the id of the run, so that partners recognize them. */
 export const externalIdOf = (run: Pick<Certification, "id">, name: string): string =>

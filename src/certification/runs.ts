@@ -1,10 +1,11 @@
+import { type Initiator, recordAudit } from "../audit/record-audit.ts";
 import type { ConnectionKey } from "../platform/connection-key.ts";
 import { type Context, inTransaction } from "../platform/context.ts";
 import { after, MINUTE_MS, SECOND_MS } from "../platform/time.ts";
 import { UUID_MIN } from "../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../platform/wire/problems.ts";
 import { searchExposedProducts } from "../products/find-products.ts";
-import type { Endpoint, EndpointKey } from "../webhooks/endpoints/endpoint.ts";
+import { type Endpoint, type EndpointKey, endpointFact } from "../webhooks/endpoints/endpoint.ts";
 import { shareEndpoint } from "../webhooks/endpoints/endpoints-sql.ts";
 import { ENDPOINT_PAUSED } from "../webhooks/resend/manual.ts";
 import {
@@ -33,10 +34,12 @@ const PAUSE_MS = MINUTE_MS;
 /**
  * Begins a run for a test endpoint. A connection has one open run at a time: the database decides, so of two requests at once one is
  * rejected.
+ * @param by who requests it, for the audit log. Null for a partner, whose runs leave no entry
  */
 export async function startCertification(
   context: Context,
   key: EndpointKey,
+  by: Initiator | null = null,
 ): Promise<Certification | Problem> {
   const { clock, newId } = context;
   return inTransaction(context, async (tx) => {
@@ -79,9 +82,13 @@ export async function startCertification(
       return other === null ? tooSoon(after(now, PAUSE_MS), now) : isRunning(other); // It has ended since.
     }
     await deleteOldCertifications(tx, key, KEPT);
+    if (by !== null) await recordAudit(tx, context, by, runFact(run));
     return run;
   });
 }
+
+const runFact = (run: Certification) =>
+  endpointFact({ ...run, id: run.endpointId }, { certificationId: wireCertificationId(run) });
 
 function rejectedEndpoint({ mode, status, eventTypes }: Endpoint): Problem | null {
   if (mode !== "test") return validationFailed([{ pointer: "/endpointId", rule: "test_endpoint" }]);
@@ -127,12 +134,17 @@ function tooSoon(until: Date, now: Date): Problem {
 }
 
 /** Ends an open run. Repeating it has no further effect. Null: there is no such run. */
-export async function cancelCertification(
-  { db, clock }: Context,
+export function cancelCertification(
+  context: Context,
   key: CertificationKey,
+  by: Initiator | null = null,
 ): Promise<Certification | null> {
-  await cancelOpenCertification(db, key, clock.now());
-  return readCertification(db, key);
+  return inTransaction(context, async (tx) => {
+    const isCanceled = await cancelOpenCertification(tx, key, context.clock.now());
+    const run = await readCertification(tx, key);
+    if (by !== null && run !== null && isCanceled) await recordAudit(tx, context, by, runFact(run));
+    return run;
+  });
 }
 
 /**

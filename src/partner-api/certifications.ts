@@ -1,12 +1,13 @@
 import { Type } from "typebox";
 import {
-  type CertificationKey,
+  CertificationIdParams,
+  CertificationRequestSchema,
   CertificationSchema,
+  certificationKey,
   toWireCertification,
 } from "../certification/certification.ts";
 import { listCertifications, readCertification } from "../certification/certifications-sql.ts";
 import { cancelCertification, startCertification } from "../certification/runs.ts";
-import type { ConnectionKey } from "../platform/connection-key.ts";
 import { fromTypeId } from "../platform/ids.ts";
 import { pagePosition, toPage, UUID_MAX } from "../platform/wire/cursor.ts";
 import { isProblem, notFound } from "../platform/wire/problems.ts";
@@ -14,20 +15,7 @@ import { cursorField, limitField, pageOf } from "../platform/wire/schemas.ts";
 import { type PartnerRoute, route } from "./partner-route.ts";
 import { missingEndpoint } from "./webhook-endpoints.ts";
 
-const CertificationIdParams = Type.Object({
-  certificationId: Type.String({ description: "Id of the certification." }),
-});
-
 const missing = notFound("certification");
-
-/** Null if the text is not the id of a certification. */
-function keyIn(
-  { merchantId, connectionId }: ConnectionKey,
-  { certificationId }: { certificationId: string },
-): CertificationKey | null {
-  const id = fromTypeId("crt", certificationId);
-  return id === null ? null : { merchantId, connectionId, id };
-}
 
 const tag = "Certification";
 const path = "/v1/test/certifications";
@@ -42,10 +30,7 @@ export const certificationRoutes: readonly PartnerRoute[] = [
     summary: "Examine the receiver of a test endpoint",
     description:
       "Begins a run of some minutes: the receiver answers a challenge, and then gets test orders with faults. Read the certification for its report. During the run, create the test order that `lostCreation` names. A connection has one open run at a time, and an endpoint a pause of a minute between two. The test orders of a run count as those of the connection; other endpoints that receive the events of test orders receive them, too.",
-    body: Type.Object(
-      { endpointId: Type.String({ maxLength: 200, description: "Id of a test endpoint." }) },
-      { title: "CertificationRequest", description: "What to examine.", additionalProperties: false },
-    ),
+    body: CertificationRequestSchema,
     responses: {
       201: {
         description: "The run has begun.",
@@ -93,7 +78,7 @@ export const certificationRoutes: readonly PartnerRoute[] = [
     responses: { 200: { description: "The run, with its report.", schema: CertificationSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
-      const key = keyIn(caller, params);
+      const key = certificationKey(caller, params);
       const run = key === null ? null : await readCertification(context.db, key);
       return run === null ? missing : { status: 200, body: toWireCertification(run) };
     },
@@ -110,7 +95,7 @@ export const certificationRoutes: readonly PartnerRoute[] = [
     responses: { 200: { description: "The run, which has ended.", schema: CertificationSchema } },
     problems: ["not-found"],
     handle: async ({ caller, params }, { context }) => {
-      const key = keyIn(caller, params);
+      const key = certificationKey(caller, params);
       const run = key === null ? null : await cancelCertification(context, key);
       return run === null ? missing : { status: 200, body: toWireCertification(run) };
     },

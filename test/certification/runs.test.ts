@@ -116,6 +116,47 @@ describe("POST /v1/test/certifications", () => {
   });
 });
 
+describe("POST /api/connections/{id}/certifications", () => {
+  const path = () => `/api/connections/${partner.connectionId}/certifications`;
+  const begin = (endpointId: string, by = test.backOffice) => by.post(path(), { endpointId });
+
+  it("begins the same run, under the same rules, and cancels it", async () => {
+    const { id: endpointId } = await aTestEndpoint();
+    const { status, body: run } = await begin(endpointId);
+    expect(status).toBe(201);
+    expect((await partner.client.get(`${CERTIFICATIONS}/${run.id}`)).body).toEqual(run);
+    const running = { reason: "running", certificationId: run.id };
+    for (const second of [await start(endpointId), await begin(endpointId)])
+      expectProblem(second, 409, "certification-not-possible", running);
+    const canceled = await test.backOffice.post(`${path()}/${run.id}/cancel`);
+    expect(canceled.body).toMatchObject({ id: run.id, status: "canceled", phase: null });
+    expect((await test.backOffice.post(`${path()}/${run.id}/cancel`)).body).toEqual(canceled.body);
+    expectProblem(await begin(endpointId), 429, "rate-limited");
+    const { body: audit } = await test.backOffice.get(`/api/audit-entries?subjectId=${endpointId}`);
+    expect(audit.data.slice(0, 2)).toMatchObject(
+      ["cancelCertification", "createCertification"].map((action) => ({
+        action,
+        details: { certificationId: run.id },
+      })),
+    );
+  });
+
+  it("rejects a live endpoint, and answers those of others as missing ones", async () => {
+    const { id: live } = await createEndpoint(partner);
+    expectProblem(await begin(live), 422, "validation-failed", {
+      errors: [expect.objectContaining({ pointer: "/endpointId", rule: "test_endpoint" })],
+    });
+    const other = await createPartner(test);
+    const { id: foreign } = await createEndpoint(other, { mode: "test" });
+    const missing = await begin("whe_nothing");
+    expectProblem(missing, 404, "not-found");
+    expect((await begin(foreign)).body).toEqual(missing.body);
+    const { body: run } = await start(foreign, other.client);
+    expectProblem(await test.backOffice.post(`${path()}/${run.id}/cancel`), 404, "not-found");
+    expect((await other.client.get(`${CERTIFICATIONS}/${run.id}`)).body.status).toBe("running");
+  });
+});
+
 describe("a run", () => {
   it.each([
     ["is paused", (id: string) => pauseEndpoint(test, id), "paused"],

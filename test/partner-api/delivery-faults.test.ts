@@ -24,6 +24,7 @@ import {
   startRawReceiver,
 } from "../support/receivers.ts";
 import { applied } from "../support/sandbox.ts";
+import { testOrdersPath } from "../support/test-orders.ts";
 import { type Answer, startTestService, type TestService } from "../support/test-service.ts";
 import { createEndpoint, endpointPath, loseWorker, pauseEndpoint } from "../support/webhooks.ts";
 
@@ -461,6 +462,38 @@ describe("a fault", () => {
     expect(reached).toHaveLength(2);
     for (const answer of reached)
       expectProblem(answer, 409, "limit-reached", { limit: "deliveryFaults", maximum: 50 });
+  });
+});
+
+describe("a fault that a person arms in the back office", () => {
+  const path = (orderId: string) => testOrdersPath(partner, `/${orderId}/delivery-faults`);
+
+  it("is that of the partner, with an entry in the audit log", async () => {
+    const { endpointId, orderId } = await start();
+    const request = { fault: "outage", endpointId, seconds: 5 };
+    const { status, body: fault } = await test.backOffice.post(path(orderId), request);
+    expect(status).toBe(201);
+    expect(fault).toMatchObject({ fault: "outage", endpointId, seconds: 5, eventId: null });
+    const { body: list } = await test.backOffice.get(path(orderId));
+    expect([list.data, await faultsOf(orderId)]).toEqual([[fault], [fault]]);
+    const { body: audit } = await test.backOffice.get(
+      `/api/audit-entries?subjectId=${orderId}&action=armDeliveryFault`,
+    );
+    expect(audit.data).toMatchObject([{ details: { fault: "outage" }, connectionId: partner.connectionId }]);
+  });
+
+  it("is rejected as with a key: a real order, one of another connection, and an endpoint that cannot have it", async () => {
+    const { orderId } = await start();
+    const { id: real } = await placeOrder(partner);
+    const { id: foreign } = await placeTestOrder(await createPartner(test));
+    for (const id of [real, foreign]) {
+      expectProblem(await test.backOffice.post(path(id), { fault: "duplicate" }), 404, "not-found");
+      expectProblem(await test.backOffice.get(path(id)), 404, "not-found");
+    }
+    expectRejected(await test.backOffice.post(path(orderId), { fault: "previous-secret" }), [
+      { pointer: "/fault", rule: "previous_secret" },
+    ]);
+    expect((await test.backOffice.get(path(orderId))).body.data).toEqual([]);
   });
 });
 

@@ -235,8 +235,26 @@ const sandboxChanges = (world: AuditedWorld): ChangeRequests => {
     transitionTestOrder: async () => ["POST", await path("transitions"), { transition: "hold" }],
     cancelTestOrder: async () => ["POST", await path("cancel")],
     eraseTestOrder: async () => ["POST", await path("erase")],
+    armDeliveryFault: async () => {
+      await createEndpoint(partner, { mode: "test" });
+      return ["POST", await path("delivery-faults"), { fault: "duplicate" }];
+    },
+    createCertification: async () => {
+      const own = await createPartner(test); // A connection has one open run.
+      return ["POST", certificationsPath(own), await certificationRequest(own)];
+    },
+    cancelCertification: async () => {
+      const own = await createPartner(test);
+      const { body } = await test.backOffice.post(certificationsPath(own), await certificationRequest(own));
+      return ["POST", `${certificationsPath(own)}/${body.id}/cancel`];
+    },
   };
 };
+
+const certificationsPath = ({ connectionId }: Partner) => `/api/connections/${connectionId}/certifications`;
+const certificationRequest = async (partner: Partner) => ({
+  endpointId: (await createEndpoint(partner, { mode: "test" })).id,
+});
 
 const orderChanges = (world: AuditedWorld): ChangeRequests => ({
   approveOrder: async () => orderRequest(await inReview(world), "approve"),

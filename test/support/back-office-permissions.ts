@@ -99,6 +99,10 @@ export const MERCHANTS_NOT_WAREHOUSE = [
   "transitionTestOrder",
   "cancelTestOrder",
   "eraseTestOrder",
+  "armDeliveryFault",
+  "listDeliveryFaults",
+  "createCertification",
+  "cancelCertification",
   "retryPayment",
   "retryPayments",
   "listPaymentFailuresByMerchant",
@@ -144,6 +148,10 @@ export const PARTNERS_TOO = [
   "transitionTestOrder",
   "cancelTestOrder",
   "eraseTestOrder",
+  "armDeliveryFault",
+  "listDeliveryFaults",
+  "createCertification",
+  "cancelCertification",
 ];
 export const WAREHOUSE_NOT_MERCHANTS = [
   ...ofOwner("Facility"),

@@ -33,6 +33,10 @@ export async function createMerchantResources(test: TestService): Promise<Mercha
   const resend = await test.backOffice.post(`/api/connections/${partner.connectionId}/resends`, {
     since: "2026-03-02T08:00:00Z",
   });
+  const { id: testEndpointId } = await createEndpoint(partner, { mode: "test" });
+  const run = await test.backOffice.post(`/api/connections/${partner.connectionId}/certifications`, {
+    endpointId: testEndpointId,
+  });
   const token = await created(
     test.backOffice.post("/api/tokens", { name: "T", role: "merchant", merchantIds: [partner.merchantId] }),
   );
@@ -60,6 +64,7 @@ export async function createMerchantResources(test: TestService): Promise<Mercha
       endpointId: endpoint.id,
       deliveryId: deliveries.body.data[0].id,
       resendId: resend.body.id,
+      certificationId: run.body.id,
       shipments: "shp_01m7y7np16fe68bxp4h91tdmdn",
       tokens: token.id,
       views: "view_01m7y7np16fe68bxp4h91tdmdn",
@@ -107,6 +112,7 @@ const BODIES: Record<string, object> = {
     shippingAddress: anAddress(),
   },
   transitionTestOrder: { transition: "hold" },
+  armDeliveryFault: { fault: "duplicate" },
   createToken: { name: "New", role: "monitoring" },
   invitePerson: { name: "New", email: "new@example.com", grants: [{ role: "support" }] },
   setGrants: { grants: [{ role: "support" }] },
@@ -130,16 +136,20 @@ const FILES: Record<string, RequestOptions> = {
 };
 
 /** A request for every route of the back office, with the ids of one merchant's resources. */
-export const requestsOf = ({ ids }: MerchantResources): BackOfficeRequest[] =>
-  backOfficeRoutes.map(({ operationId, method, path: template, body: schema }) => {
+export const requestsOf = ({ ids }: MerchantResources): BackOfficeRequest[] => {
+  const namingIds: Record<string, object> = {
+    createCertification: { endpointId: String(ids["endpointId"]) },
+  };
+  return backOfficeRoutes.map(({ operationId, method, path: template, body: schema }) => {
     const [, , things = ""] = template.split("/");
     const path = template
       .replace("{id}", String(ids[things]))
       .replace(/\{(\w+)\}/g, (_, name: string) => (name === "currency" ? "EUR" : String(ids[name])));
-    const body = schema && { body: BODIES[operationId] ?? {} };
+    const body = schema && { body: BODIES[operationId] ?? namingIds[operationId] ?? {} };
     const options: RequestOptions = FILES[operationId] ?? { ...body };
     return { operationId, method, path, options, send: (client) => client.request(method, path, options) };
   });
+};
 
 /** A person of the warehouse, or of a merchant. */
 export const warehouseOf = (test: TestService): Client =>

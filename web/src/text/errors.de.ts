@@ -1,4 +1,5 @@
 import type {
+  CertificationRefusal,
   KnownCellDamage,
   KnownCodeMeaning,
   KnownFileFault,
@@ -74,6 +75,15 @@ const CODE_MEANINGS: Readonly<Record<KnownCodeMeaning, string>> = {
 };
 
 const NOT_READ = "die folgenden Zeilen wurden nicht gelesen";
+const CERTIFICATION_REFUSALS: Readonly<Record<CertificationRefusal, string>> = {
+  running:
+    "Eine andere Zertifizierung dieser Verbindung läuft. Warten Sie auf ihr Ende, oder brechen Sie sie ab.",
+  "no-product":
+    "Die Verbindung hat kein Produkt, das bestellt werden kann. Der Händler gibt ihr Produkte frei.",
+  "event-types":
+    "Der Endpunkt muss order.created, order.shipmentCreated und order.completed empfangen. Fügen Sie hinzu, was fehlt.",
+};
+
 const FILE_FAULTS: Readonly<Record<KnownFileFault, string>> = {
   open_quote: `öffnet ein Anführungszeichen, das nie geschlossen wird; ${NOT_READ}`,
   long_row: `ist länger als 256 KiB; vielleicht öffnet sie ein Anführungszeichen, das nie geschlossen wird; ${NOT_READ}`,
@@ -460,6 +470,7 @@ export const errors: ErrorTexts = {
       return typeof text === "function" ? text(maximum === undefined ? "" : formatNumber(maximum)) : text;
     },
     "endpoint-paused": () => "Der Endpunkt ist pausiert. Setzen Sie ihn zuerst fort.",
+    "certification-not-possible": ({ reason }) => CERTIFICATION_REFUSALS[reason],
     "certification-required": ({ certificationMaxAgeDays }) =>
       `Ein Live-Schlüssel braucht eine Zertifizierung, die der Partner in den letzten ${formatNumber(certificationMaxAgeDays)} Tagen bestanden hat. Die Seite der Anbindung zeigt die Läufe und die Einstellung.`,
     "stock-changed": ({ onHand }) =>

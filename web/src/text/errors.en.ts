@@ -1,4 +1,5 @@
 import type {
+  CertificationRefusal,
   KnownCellDamage,
   KnownCodeMeaning,
   KnownFileFault,
@@ -76,6 +77,13 @@ const CODE_MEANINGS: Readonly<Record<KnownCodeMeaning, string>> = {
 };
 
 const NOT_READ = "the following rows were not read";
+const CERTIFICATION_REFUSALS: Readonly<Record<CertificationRefusal, string>> = {
+  running: "Another certification of this connection is running. Wait for its end, or cancel it.",
+  "no-product": "The connection has no product that can be ordered. The merchant exposes products to it.",
+  "event-types":
+    "The endpoint must receive order.created, order.shipmentCreated and order.completed. Add those that it lacks.",
+};
+
 const FILE_FAULTS: Readonly<Record<KnownFileFault, string>> = {
   open_quote: `opens a quote that is never closed; ${NOT_READ}`,
   long_row: `is longer than 256 KiB; perhaps it opens a quote that is never closed; ${NOT_READ}`,
@@ -397,6 +405,7 @@ export const errors: ErrorTexts = {
       return typeof text === "function" ? text(maximum === undefined ? "" : formatNumber(maximum)) : text;
     },
     "endpoint-paused": () => "The endpoint is paused. Resume it first.",
+    "certification-not-possible": ({ reason }) => CERTIFICATION_REFUSALS[reason],
     "certification-required": ({ certificationMaxAgeDays }) =>
       `A live key needs a certification that the partner has passed within ${counted(certificationMaxAgeDays, "day")}. The page of the connection shows the runs and the setting.`,
     "stock-changed": ({ onHand }) =>
