@@ -191,6 +191,35 @@ describe("the endpoints of a connection", () => {
   });
 });
 
+describe("the certification of a connection", () => {
+  it("is begun for a test endpoint, rejected while another one runs, and canceled", async () => {
+    const page = await world.open(world.people.partner);
+    await openConnection(page);
+    const action = (name: string) => page.getByRole("button", { name, exact: true });
+    const dialog = page.getByRole("dialog");
+    await action("Start certification").click();
+    await dialog.getByRole("button", { name: "Start certification", exact: true }).click();
+    await dialog.getByText("needs a test endpoint").waitFor();
+    await dialog.getByRole("button", { name: "Back" }).click();
+    const { id } = await createEndpoint(world.partner, { mode: "test", url: "https://example.com/tested" });
+    await page.reload();
+    await action("Start certification").click();
+    await dialog.getByRole("combobox", { name: "Test endpoint" }).waitFor();
+    // The partner's program is faster.
+    const path = "/v1/test/certifications";
+    const { body: run } = await world.partner.client.post(path, { endpointId: id });
+    await dialog.getByRole("button", { name: "Start certification", exact: true }).click();
+    await dialog.getByText("Another certification of this connection is running.").waitFor();
+    await page.reload();
+    await page.getByText(`${run.id}-lost-creation`).waitFor();
+    await action("Cancel certification").click();
+    await dialog.getByRole("button", { name: "Cancel certification", exact: true }).click();
+    await page.getByText("The certification is canceled.").waitFor();
+    await action("Start certification").waitFor();
+    expect((await world.partner.client.get(`${path}/${run.id}`)).body.status).toBe("canceled");
+  });
+});
+
 describe("the connection of a test key without a person", () => {
   it("is marked in the list, and ended by an operator", async () => {
     const { id, name } = await strangersConnection({ test: world.service, partner: world.partner });

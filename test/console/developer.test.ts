@@ -170,6 +170,23 @@ describe("the sandbox", () => {
       expect(await run(process.execPath, ["--input-type=module-typescript", "--eval", program])).toContain(
         "COMPLETED",
       );
+
+      const faults = page.getByRole("region", { name: "Faults of deliveries" });
+      await faults.getByRole("button", { name: "Arm the fault", exact: true }).click();
+      await faults.getByText("needs a test endpoint").waitFor();
+      await createEndpoint(world.partner, { mode: "test" });
+      await faults.getByRole("combobox", { name: "Fault for the next delivery" }).click();
+      await page.getByRole("option", { name: "Lost attempts" }).click();
+      await faults.getByLabel("Attempts that are not sent").fill("2");
+      await faults.getByRole("button", { name: "Arm the fault", exact: true }).click();
+      await faults
+        .getByRole("row", { name: /Lost attempts · 2 attempts/ })
+        .getByText("Waits for an event")
+        .waitFor();
+      expect(await codeOf(page, "6. Fault: Lost attempts")).toContain('"attempts": 2');
+      await press("Return");
+      await faults.getByText("Used").waitFor();
+      expect(await findingsOf(page)).toEqual([]);
     },
     TASK_MS,
   );

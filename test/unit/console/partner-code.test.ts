@@ -4,6 +4,7 @@ import {
   certificationOf,
   creationOf,
   faultOf,
+  lostCreationOf,
   toCurl,
   toTypeScript,
   transitionOf,
@@ -39,11 +40,26 @@ it("an id in the path is encoded", () =>
   expect(cancelOf("a/b ?").path).toBe("/v1/orders/a%2Fb%20%3F/cancel"));
 
 it("a fault and a certification are requests of the test API", () => {
-  expect(faultOf("a/b")).toMatchObject({ path: "/v1/test/orders/a%2Fb/delivery-faults", method: "POST" });
+  const outage = { fault: "outage", seconds: 5 };
+  expect(faultOf("a/b", outage)).toEqual({
+    path: "/v1/test/orders/a%2Fb/delivery-faults",
+    method: "POST",
+    body: outage,
+  });
   expect(certificationOf("whe_1")).toMatchObject({
     path: "/v1/test/certifications",
     body: { endpointId: "whe_1" },
   });
+});
+
+it("the creation whose response is lost names what it rehearses, in both languages", () => {
+  const request = lostCreationOf("crt_1-lost-creation", "product");
+  expect(request).toMatchObject({
+    needsKey: false,
+    body: { externalOrderId: "crt_1-lost-creation", testMode: true },
+  });
+  expect(toCurl(API, request)).toContain("\n  -H 'Test-Fault: lost-response' \\\n");
+  expect(toTypeScript(API, request)).toContain('    "test-fault": "lost-response",\n');
 });
 
 it("a shell replaces nothing in a body", () => {

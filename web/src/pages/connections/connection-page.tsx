@@ -1,36 +1,29 @@
-import { Grid, Group, NumberInput, Select, Skeleton, Stack, Text, TextInput } from "@mantine/core";
+import { Grid, NumberInput, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { api, dataOf } from "../../api/client.ts";
 import { useHasRole } from "../../api/me.ts";
-import type { Certification, CertificationCheck, Connection } from "../../api/schema.d.ts";
+import type { Connection } from "../../api/schema.d.ts";
 import { paths } from "../../paths.ts";
 import { fieldAmount, typedAmount } from "../../text/amount.ts";
-import { explainedCheck } from "../../text/explanations.ts";
-import { formatLocale, formatNumber, shortTime } from "../../text/format.ts";
+import { formatLocale, formatNumber } from "../../text/format.ts";
 import { CopiedText } from "../../ui/copy-button.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
 import { TextLink } from "../../ui/link.tsx";
-import { DataTable } from "../../ui/list/data-table.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Crumbs, Page, Section } from "../../ui/page.tsx";
-import { ProblemMessage } from "../../ui/problem-message.tsx";
-import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Time } from "../../ui/time.tsx";
 import { ConnectionUsageSection } from "../../ui/usage-section.tsx";
 import { merchantQuery } from "../merchants/queries.ts";
-import { CodeActions } from "../sandbox/code-actions.tsx";
-import { certificationOf } from "../sandbox/partner-request.ts";
 import { ConnectionTabs } from "../thing-tabs.tsx";
 import { EndpointsSection } from "../webhooks/endpoints/endpoints-section.tsx";
-import { endpointName } from "../webhooks/owner.tsx";
-import { ownerEndpointsQuery } from "../webhooks/queries.ts";
+import { CertificationSection } from "./certification-section.tsx";
 import { EndConnection, StrangersPill } from "./end-connection.tsx";
 import { KeysSection } from "./keys-section.tsx";
-import { certificationsQuery, connectionQuery } from "./queries.ts";
+import { connectionQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/connections/$connectionId");
 
@@ -300,156 +293,3 @@ const policyOf = ({ maxQuantity, maxOrderValue, countries }: Values, currency: s
 /** A list is one field here: its first error is shown. */
 const firstErrorOf = (errors: Readonly<Record<string, React.ReactNode>>, field: string): React.ReactNode =>
   Object.entries(errors).find(([name]) => name === field || name.startsWith(`${field}.`))?.[1];
-
-/** How the partner's program has done when it was examined, and whether a live key needs it. */
-export function CertificationSection({ connection }: { connection: Connection }) {
-  const { t } = useTranslation();
-  const { data, error, refetch } = useQuery(certificationsQuery(connection.id));
-  const mayChange = useHasRole("operator", "merchant");
-  const { certificationMaxAgeDays: days, certifiedAt } = connection;
-  return (
-    <Section
-      title={t("certification.title")}
-      actions={mayChange && <ChangeRequirement connection={connection} />}
-    >
-      <Facts
-        of={[
-          [
-            t("certification.required"),
-            days === null ? t("certification.notRequired") : t("certification.within", { count: days }),
-          ],
-          [
-            t("certification.passedAt"),
-            certifiedAt === null ? t("certification.never") : <Time key="passed" at={certifiedAt} />,
-          ],
-        ]}
-      />
-      {error !== null && <ProblemMessage error={error} retry={() => void refetch()} />}
-      {data === undefined && error === null && (
-        <Skeleton height={80} role="status" aria-label={t("ui.loading")} />
-      )}
-      {data?.data.length === 0 && (
-        <Text size="sm" c="dimmed">
-          {t("certification.empty")}
-        </Text>
-      )}
-      <Starts connection={connection} />
-      {data !== undefined && data.data.length > 0 && <Reports runs={data.data} />}
-    </Section>
-  );
-}
-
-/** The request that begins a run, for each test endpoint: the program that is examined runs beside it, with a test key. */
-function Starts({ connection: { id, apiUrl } }: { connection: Connection }) {
-  const { t } = useTranslation();
-  const tests = useHasRole("operator", "merchant", "partner");
-  const { data } = useQuery({ ...ownerEndpointsQuery(id), enabled: tests });
-  const endpoints = (data?.data ?? []).filter((endpoint) => "mode" in endpoint && endpoint.mode === "test");
-  if (endpoints.length === 0) return null;
-  return (
-    <Stack gap={4}>
-      <Text size="sm">{t("certification.start")}</Text>
-      {endpoints.map((endpoint) => (
-        <Group key={endpoint.id} gap="xs">
-          <Text size="sm" style={{ overflowWrap: "anywhere" }}>
-            {endpointName(endpoint, t)}
-          </Text>
-          <CodeActions
-            of={endpointName(endpoint, t)}
-            apiUrl={apiUrl}
-            request={certificationOf(endpoint.id)}
-          />
-        </Group>
-      ))}
-    </Stack>
-  );
-}
-
-/** The newest report, or the one that is chosen. */
-function Reports({ runs }: { runs: readonly Certification[] }) {
-  const { t } = useTranslation();
-  const [chosen, setChosen] = useState<string | null>(null);
-  const run = runs.find(({ id }) => id === chosen) ?? runs[0];
-  if (run === undefined) return null;
-  return (
-    <Stack gap="sm">
-      <Select
-        label={t("certification.run")}
-        data={runs.map(({ id, createdAt, status }) => ({
-          value: id,
-          label: `${shortTime(new Date(createdAt), new Date())} · ${t(`status.certification.${status}`)}`,
-        }))}
-        value={run.id}
-        onChange={setChosen}
-        allowDeselect={false}
-      />
-      {run.reason !== null && (
-        <Text size="sm" lang="en">
-          {run.reason}
-        </Text>
-      )}
-      <DataTable
-        label={t("certification.report")}
-        rows={run.checks}
-        rowKey={({ check }) => check}
-        columns={[
-          {
-            name: t("certification.check"),
-            cell: ({ check }) => t(`certification.checks.${check}`),
-          },
-          {
-            name: t("certification.result"),
-            cell: ({ result }) => <StatusBadge of="certificationCheck" status={result} />,
-          },
-          { name: t("certification.seen"), cell: (check) => <Seen of={check} /> },
-        ]}
-      />
-    </Stack>
-  );
-}
-
-/** What was seen is in English, with the names of the protocol. What passed needs no advice. */
-const Seen = ({ of: check }: { of: CertificationCheck }) => (
-  <Stack gap={2} style={{ overflowWrap: "anywhere" }}>
-    <Text span size="sm" lang="en">
-      {check.seen ?? "–"}
-    </Text>
-    {(check.result === "failed" || check.result === "advice") && (
-      <Text span size="xs" c="dimmed">
-        {explainedCheck(check)}
-      </Text>
-    )}
-  </Stack>
-);
-
-/** An empty field requires nothing. */
-function ChangeRequirement({ connection: { id, certificationMaxAgeDays } }: { connection: Connection }) {
-  const { t } = useTranslation();
-  return (
-    <ConfirmAction<{ certificationMaxAgeDays: number | string }>
-      label={t("certification.change")}
-      effect={t("certification.changeEffect")}
-      done={t("certification.changed")}
-      initialValues={{ certificationMaxAgeDays: certificationMaxAgeDays ?? "" }}
-      fields={(form) => (
-        <NumberInput
-          label={t("certification.maxAge")}
-          description={t("certification.maxAgeHelp")}
-          min={1}
-          max={3650}
-          allowDecimal={false}
-          data-autofocus
-          {...form.getInputProps("certificationMaxAgeDays")}
-        />
-      )}
-      run={({ certificationMaxAgeDays: days }) =>
-        dataOf(
-          api.PATCH("/api/connections/{id}", {
-            params: { path: { id } },
-            body: { certificationMaxAgeDays: days === "" ? null : Number(days) },
-          }),
-        )
-      }
-    />
-  );
-}

@@ -213,7 +213,7 @@ function Outcome({ attempt: { error, responseStatus, durationMs, fault } }: { at
         {error ?? `HTTP ${responseStatus}`}
         {durationMs !== null && ` · ${formatNumber(durationMs)} ms`}
       </Text>
-      {fault !== null && <Pill>{t("deliveries.rehearsed", { fault })}</Pill>}
+      {fault !== null && <Pill>{t("deliveries.rehearsed", { fault: t(`faults.names.${fault}`) })}</Pill>}
     </>
   );
 }

@@ -60,7 +60,8 @@ function useTransition(connectionId: string, { order }: TestOrder): ApplyTransit
       api.POST("/api/connections/{id}/test-orders/{orderId}/transitions", { params, body }),
     );
     client.setQueryData(testOrderQuery(connectionId, order.id).queryKey, after);
-    addStep({ name: body.transition, at: new Date().toISOString(), request: transitionOf(order.id, body) });
+    const { transition } = body;
+    addStep({ transition, at: new Date().toISOString(), request: transitionOf(order.id, body) });
     return after;
   };
 }

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import type { PossibleTransition } from "../../api/schema.d.ts";
+import type { DeliveryFault, PossibleTransition } from "../../api/schema.d.ts";
 import type { PartnerRequest } from "./partner-request.ts";
 
 /**
@@ -27,7 +27,10 @@ export function useMemory<Value>(
 export type TransitionName = PossibleTransition["transition"];
 
 /** What was done to a test order in this tab. */
-export type Step = { readonly name: TransitionName; readonly at: string; readonly request: PartnerRequest };
+export type Step = { readonly at: string; readonly request: PartnerRequest } & (
+  | { readonly transition: TransitionName }
+  | { readonly fault: DeliveryFault["fault"] }
+);
 
 const STEPS_MAX = 100;
 

@@ -5,6 +5,8 @@ export type PartnerRequest = {
   readonly body?: object;
   /** The request creates something: a key of its own lets the program retry it. */
   readonly needsKey?: boolean;
+  /** What the request itself rehearses. */
+  readonly fault?: "lost-response";
 };
 
 type Address = Readonly<Record<string, string | null | undefined>>;
@@ -59,11 +61,11 @@ export const readingOf = (orderId: string): PartnerRequest => ({
   path: `/v1/orders/${encodeURIComponent(orderId)}`,
 });
 
-/** Arms a fault: the next event of the test order comes twice. The guide lists the others. */
-export const faultOf = (orderId: string): PartnerRequest => ({
+/** Arms a fault with its fields, such as `{ fault: "dropped", attempts: 2 }`. */
+export const faultOf = (orderId: string, body: { readonly fault: string }): PartnerRequest => ({
   method: "POST",
   path: `/v1/test/orders/${encodeURIComponent(orderId)}/delivery-faults`,
-  body: { fault: "duplicate" },
+  body,
 });
 
 /** Examines the receiver of a test endpoint. */
@@ -71,6 +73,23 @@ export const certificationOf = (endpointId: string): PartnerRequest => ({
   method: "POST",
   path: "/v1/test/certifications",
   body: { endpointId },
+});
+
+/** An address that every connection accepts, unless its review policy names countries. */
+export const EXAMPLE_ADDRESS = {
+  firstName: "Ada",
+  lastName: "Lovelace",
+  address1: "12 St James Square",
+  zip: "SW1Y 4JH",
+  city: "London",
+  stateCode: "",
+  countryCode: "GB",
+};
+
+/** The creation that a certification waits for. Its response is lost, so it is sent twice. */
+export const lostCreationOf = (externalOrderId: string, productId: string): PartnerRequest => ({
+  ...creationOf({ externalOrderId, lines: [{ productId, quantity: 1 }], shippingAddress: EXAMPLE_ADDRESS }),
+  fault: "lost-response",
 });
 
 /** The service makes a full name of the two others if the request has none. */
@@ -84,11 +103,15 @@ const given = ({ name, ...address }: Address): object => {
 };
 
 /** A command for a shell. The key is a placeholder: `KEY=pok_test_…` before it. */
-export function toCurl(apiUrl: string, { method, path, body, needsKey = false }: PartnerRequest): string {
+export function toCurl(
+  apiUrl: string,
+  { method, path, body, needsKey = false, fault }: PartnerRequest,
+): string {
   const parts = [
     `curl ${method === "POST" ? "-X POST " : ""}${quoted(`${apiUrl}${path}`)}`,
     '-H "Authorization: Bearer $KEY"',
     ...(needsKey ? ['-H "Idempotency-Key: $(uuidgen)"'] : []),
+    ...(fault === undefined ? [] : [`-H 'Test-Fault: ${fault}'`]),
     ...(body === undefined
       ? []
       : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body, null, 2))}`]),
@@ -102,11 +125,12 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 /** A program for Node 20 and later. The key is a placeholder: the variable `KEY` of the environment. */
 export function toTypeScript(
   apiUrl: string,
-  { method, path, body, needsKey = false }: PartnerRequest,
+  { method, path, body, needsKey = false, fault }: PartnerRequest,
 ): string {
   const headers = [
     '    authorization: "Bearer " + process.env.KEY,',
     ...(needsKey ? ['    "idempotency-key": crypto.randomUUID(),'] : []),
+    ...(fault === undefined ? [] : [`    "test-fault": "${fault}",`]),
     ...(body === undefined ? [] : ['    "content-type": "application/json",']),
   ];
   return [

@@ -16,6 +16,9 @@ export const testOrdersQuery = (id: string) =>
 export const testOrderQuery = (id: string, orderId: string) =>
   read("/api/connections/{id}/test-orders/{orderId}", { params: { path: { id, orderId } } });
 
+export const faultsQuery = (id: string, orderId: string) =>
+  read("/api/connections/{id}/test-orders/{orderId}/delivery-faults", { params: { path: { id, orderId } } });
+
 export const orderEventsQuery = (orderId: string) =>
   read("/api/orders/{id}/events", { params: { path: { id: orderId }, query: { limit: 100 } } });
 

@@ -17,9 +17,10 @@ import { Time } from "../../ui/time.tsx";
 import { connectionQuery } from "../connections/queries.ts";
 import { CODE_LANGUAGES, type CodeLanguage, LANGUAGES } from "./code-actions.tsx";
 import { EventsSection } from "./events-section.tsx";
+import { FaultsSection } from "./faults-section.tsx";
 import { LifecycleSection } from "./lifecycle-section.tsx";
 import { useSteps } from "./memory.ts";
-import { cancelOf, creationOf, faultOf, type PartnerRequest, readingOf } from "./partner-request.ts";
+import { cancelOf, creationOf, type PartnerRequest, readingOf } from "./partner-request.ts";
 import { testOrderQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/sandbox/$connectionId/$orderId");
@@ -62,6 +63,7 @@ export function TestOrderPage() {
       <Stack gap="md">
         <Contents connection={connection} testOrder={testOrder} />
         <LifecycleSection connection={connection} testOrder={testOrder} mayChange={mayChange} />
+        <FaultsSection connection={connection} order={order} mayChange={mayChange} />
         <EventsSection connectionId={connectionId} order={order} />
         <StepsSection connection={connection} order={order} />
       </Stack>
@@ -129,10 +131,16 @@ function StepsSection({ connection, order }: Props) {
   const [steps] = useSteps(order.id);
   const requests: readonly { key: string; name: string; request: PartnerRequest }[] = [
     { key: "create", name: t("sandbox.create"), request: creationOf(order) },
-    ...steps.map(({ name, at, request }) => ({ key: at, name: t(`sandbox.transitions.${name}`), request })),
+    ...steps.map((step) => ({
+      key: step.at,
+      name:
+        "fault" in step
+          ? t("faults.step", { fault: t(`faults.names.${step.fault}`) })
+          : t(`sandbox.transitions.${step.transition}`),
+      request: step.request,
+    })),
     { key: "read", name: t("sandbox.read"), request: readingOf(order.id) },
     { key: "cancel", name: t("sandbox.cancelAsPartner"), request: cancelOf(order.id) },
-    { key: "fault", name: t("sandbox.rehearseFault"), request: faultOf(order.id) },
   ];
   return (
     <Section

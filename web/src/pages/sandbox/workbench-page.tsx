@@ -36,7 +36,7 @@ import { Time } from "../../ui/time.tsx";
 import { connectionQuery } from "../connections/queries.ts";
 import { ConnectionTabs } from "../thing-tabs.tsx";
 import { CodeActions } from "./code-actions.tsx";
-import { creationOf } from "./partner-request.ts";
+import { creationOf, EXAMPLE_ADDRESS } from "./partner-request.ts";
 import { exposedProductsQuery, testOrdersQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/sandbox/$connectionId");
@@ -151,17 +151,6 @@ const ADDRESS_FIELDS = [
   "countryCode",
 ] as const;
 
-/** An address that every connection accepts, unless its review policy names countries. */
-const EXAMPLE = {
-  firstName: "Ada",
-  lastName: "Lovelace",
-  address1: "12 St James Square",
-  zip: "SW1Y 4JH",
-  city: "London",
-  stateCode: "",
-  countryCode: "GB",
-};
-
 /** Makes a test order, as a request of the partner's program would. */
 function CreateTestOrder({ connection }: { connection: Connection }) {
   const { t } = useTranslation();
@@ -169,7 +158,7 @@ function CreateTestOrder({ connection }: { connection: Connection }) {
   const { form, submit, problem, isPending } = useApiForm<Values, TestOrder>({
     initialValues: {
       lines: [newLine()],
-      shippingAddress: EXAMPLE,
+      shippingAddress: EXAMPLE_ADDRESS,
       externalOrderId: "",
       note: "",
     },

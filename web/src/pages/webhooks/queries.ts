@@ -1,5 +1,5 @@
 import { read } from "../../api/read.ts";
-import type { paths } from "../../api/schema.d.ts";
+import type { BackOfficeWebhookEndpoint, paths } from "../../api/schema.d.ts";
 import { endOf, startOf } from "../../text/format.ts";
 import type { OwnedEventType } from "./filter-values.ts";
 import { ownerRoute } from "./owner.tsx";
@@ -21,6 +21,12 @@ export const endpointsQuery = (filters: EndpointFilters) =>
 
 export const ownerEndpointsQuery = (id: string) =>
   read(ownerRoute(id, "/webhook-endpoints"), { params: { path: { id }, query: { limit: 100 } } });
+
+/** Those of a connection that get the faults of test orders. */
+export const testEndpointsQuery = (id: string) => ({
+  ...read("/api/connections/{id}/webhook-endpoints", { params: { path: { id }, query: { limit: 100 } } }),
+  select: ({ data }: { data: BackOfficeWebhookEndpoint[] }) => data.filter(({ mode }) => mode === "test"),
+});
 
 export const endpointQuery = (id: string, endpointId: string) =>
   read(ownerRoute(id, "/webhook-endpoints/{endpointId}"), { params: { path: { id, endpointId } } });

@@ -90,7 +90,7 @@ function DeliveryFacts({ delivery, ownerId }: { delivery: BackOfficeDeliveryDeta
         ],
         [t("deliveries.created"), <Time key="created" at={createdAt} as="exact" />],
         [t("deliveries.attempts"), String(attemptCount)],
-        ...(fault === null ? [] : [[t("deliveries.fault"), fault] as const]),
+        ...(fault === null ? [] : [[t("deliveries.fault"), t(`faults.names.${fault}`)] as const]),
         [t("deliveries.wait"), wait && <WaitText key="wait" wait={wait} />],
       ]}
     />
@@ -137,7 +137,7 @@ function AttemptSection({ attempt, doctorTo }: Props) {
       actions={
         <Group gap={6}>
           {fault === null ? <Pill tone={tone}>{outcome}</Pill> : <Pill>{outcome}</Pill>}
-          {fault !== null && <Pill>{t("deliveries.rehearsed", { fault })}</Pill>}
+          {fault !== null && <Pill>{t("deliveries.rehearsed", { fault: t(`faults.names.${fault}`) })}</Pill>}
           {trigger !== "schedule" && <Pill>{t(`deliveries.triggers.${trigger}`)}</Pill>}
         </Group>
       }
