@@ -102,10 +102,15 @@ describe("the overview", () => {
     expect(await steps.getByRole("link").allTextContents()).toEqual([
       ...["Add products", "Create a connection", "Expose products"],
     ]);
+    const boxes = await Promise.all((await steps.all()).map((step) => step.boundingBox()));
+    expect(new Set(boxes.map((box) => box?.x)).size, "they are below each other").toBe(1);
     await createProduct(service, merchant, { sku: "FIRST" });
     await page.reload();
     await steps.first().getByRole("img", { name: "Done" }).waitFor();
     await steps.nth(1).getByRole("link").click();
+    await page.getByRole("button", { name: "Create connection" }).waitFor();
+    await visit(page, "/connections", "Connections");
+    await page.getByText("There are no connections yet. Create one for each partner.").waitFor();
     await page.getByRole("button", { name: "Create connection" }).waitFor();
   });
 
