@@ -1,4 +1,3 @@
-import IconPlus from "icon:plus";
 import { Checkbox, Grid, Group, Stack, TextInput, Title } from "@mantine/core";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -10,13 +9,13 @@ import { paths } from "../../paths.ts";
 import { CopiedText } from "../../ui/copy-button.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { ConfirmAction } from "../../ui/form/confirm-action.tsx";
-import { useGo } from "../../ui/link.tsx";
 import { Filters, SearchFilter } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Crumbs, Section } from "../../ui/page.tsx";
 import { Time } from "../../ui/time.tsx";
 import { MerchantUsageSection } from "../../ui/usage-section.tsx";
+import { CreateConnection } from "../connections/connections-page.tsx";
 import { ConnectionName } from "../connections/end-connection.tsx";
 import { ChangeCreditLimit } from "../money/payment-actions.tsx";
 import { MerchantTabs } from "../thing-tabs.tsx";
@@ -160,42 +159,6 @@ function ChangeMerchant({
       run={(_, { changed }) =>
         dataOf(api.PATCH("/api/merchants/{id}", { params: { path: { id } }, body: changed }))
       }
-    />
-  );
-}
-
-function CreateConnection({ merchantId }: { merchantId: string }) {
-  const { t } = useTranslation();
-  const go = useGo();
-  return (
-    <ConfirmAction
-      label={t("connections.create")}
-      effect={t("connections.createEffect")}
-      done={t("connections.createdDone")}
-      icon={<IconPlus size={14} />}
-      isPrimary
-      initialValues={{ name: "" }}
-      validate={({ name }) => (name.trim() === "" ? { name: t("ui.required") } : {})}
-      fields={(form) => (
-        <Stack gap="sm">
-          <TextInput
-            label={t("connections.name")}
-            description={t("connections.nameHelp")}
-            required
-            data-autofocus
-            {...form.getInputProps("name")}
-          />
-        </Stack>
-      )}
-      run={async ({ name }) => {
-        const connection = await dataOf(
-          api.POST("/api/merchants/{id}/connections", {
-            params: { path: { id: merchantId } },
-            body: { name: name.trim() },
-          }),
-        );
-        await go(paths.connection(connection.id));
-      }}
     />
   );
 }
