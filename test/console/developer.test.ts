@@ -199,6 +199,7 @@ describe("the sandbox", () => {
     await page.getByRole("link", { name: "bench-2" }).click();
     await page.getByRole("heading", { level: 1, name: "bench-2" }).waitFor();
     const buttons = page.getByRole("region", { name: "Picture of the lifecycle" }).getByRole("button");
+    await buttons.first().waitFor();
     for (const button of await buttons.all()) expect(await button.getAttribute("aria-disabled")).toBe("true");
     const path = `/api/connections/${connectionId}/test-orders/${order.id}/transitions`;
     const headers = { origin: world.url };

@@ -99,9 +99,9 @@ describe("the overview", () => {
     const page = await world.open(owner);
     await visit(page, "/", "Overview");
     const steps = region(page, "First steps").getByRole("listitem");
-    expect(await steps.getByRole("link").allTextContents()).toEqual([
-      ...["Add products", "Create a connection", "Expose products"],
-    ]);
+    await expect
+      .poll(() => steps.getByRole("link").allTextContents())
+      .toEqual(["Add products", "Create a connection", "Expose products"]);
     const boxes = await Promise.all((await steps.all()).map((step) => step.boundingBox()));
     expect(new Set(boxes.map((box) => box?.x)).size, "they are below each other").toBe(1);
     await createProduct(service, merchant, { sku: "FIRST" });

@@ -69,7 +69,7 @@ describe("the account of a merchant that owes", () => {
     const page = await world.open(world.people.operator);
     await visit(page, "/payment-failures", "Declined payments");
     const table = page.getByRole("table", { name: "Declined payments by merchant" });
-    expect(await table.getByRole("row").filter({ hasText: "€20.00" }).count()).toBe(1);
+    await table.getByRole("row").filter({ hasText: "€20.00" }).waitFor();
     await setCreditLimit(world.service, poor, 10_000n); // As if it could pay by now.
     await table.getByRole("button", { name: "Retry all 2" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Retry all 2" }).click();

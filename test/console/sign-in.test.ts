@@ -47,7 +47,7 @@ describe("signing in", () => {
     await page.goto(`/orders/${world.orders.fresh}`);
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
-    expect(await page.getByText("This is needed.").count()).toBe(2);
+    await expect.poll(() => page.getByText("This is needed.").count()).toBe(2);
     await enterPassword(page, person.email, "not the password");
     await page.getByText("The mail address or the password is not right.").waitFor();
     await enterPassword(page, person.email, PASSWORD);

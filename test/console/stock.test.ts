@@ -114,7 +114,7 @@ describe("stock", () => {
     await scanInto(barcode, "Several products have this code. Choose one of them.");
     await scanInto(barcode, "Several products have this code. Choose one of them.");
     await dialog.getByRole("combobox", { name: "Which product" }).click();
-    expect(await page.getByRole("option").count()).toBe(2);
+    await expect.poll(() => page.getByRole("option").count()).toBe(2);
     await page.getByRole("option", { name: /^Paper Ltd · Stapler · .* · 9501101530034$/ }).click();
     await dialog.getByRole("button", { name: "Record stock" }).click();
     await page.getByText("The count is recorded.").waitFor();
