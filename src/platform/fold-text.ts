@@ -22,11 +22,11 @@ const replaceAll = (text: string, pairs: Pairs): string =>
 /** For a `folded` column: alternatives, each `%` and a folded part of the text and `%`. */
 export type SearchPatterns = readonly string[];
 
-/** What finds texts that contain a text. `Müller` also finds `Mueller`. */
+/** What finds texts that contain a text. `Müller` also finds `Mueller`. Apostrophes alone, of which nothing is compared, find nothing. */
 export const searchPatterns = (text: string): SearchPatterns =>
-  [...new Set([foldText(text), foldTextInTwoLetters(text)])].map(
-    (folded) => `%${folded.replace(/[%_\\]/g, "\\$&")}%`,
-  );
+  [...new Set([foldText(text), foldTextInTwoLetters(text)])]
+    .filter((folded) => folded.trim() !== "")
+    .map((folded) => `%${folded.replace(/[%_\\]/g, "\\$&")}%`);
 
 /**
  * The folded text of an SQL expression, and in a second line that with umlauts as two letters. Compared by
