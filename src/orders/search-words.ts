@@ -62,35 +62,50 @@ const EXTENSION = /\s*(?:x|ext\.?|extension|#)\s*\d{1,6}\s*$/i;
 
 const phoneWord = (digits: string): string => `+${[...digits].reverse().join("")}`;
 
-/** What a typed text finds by words: alternatives, of which an order must have all words of one. */
-export type WordSearch = {
-  /** A condition of full-text search. */
+/** Alternatives, of which an order must have all terms of one. */
+export type Terms = readonly (readonly Term[])[];
+
+type Term = {
+  /** As a condition of full-text search. */
   readonly query: string;
-  /** For each alternative, patterns for the words of an order with a space before and after. They find parts within words too. */
-  readonly patterns: readonly (readonly string[])[];
+  /** The same for the words of an order with a space before and after. */
+  readonly pattern: string;
+  /** It finds parts within words too. */
+  readonly part: string;
 };
 
 /** More words than an order has. */
 const WORDS_MAX = 10;
 
-/** Null: the text has no word. */
-export function wordSearchOf(typed: string): WordSearch | null {
+/** What a typed text finds by words. Empty: it has none. */
+export function termsOf(typed: string): Terms {
   const words = wordsOf(typed).slice(0, WORDS_MAX);
-  if (words.length === 0) return null;
+  if (words.length === 0) return [];
   const inTwoLetters = wordsInTwoLetters(typed).slice(0, WORDS_MAX);
   const { beginnings, whole } = phonesOf(typed);
   const spellings = [words, inTwoLetters, withJoinedCode(words), beginnings].filter((all) => all.length > 0);
-  return {
-    query: [
-      ...spellings.map((all) => `(${all.map((word) => `'${word}':*`).join(" & ")})`),
-      ...whole.map((word) => `'${word}'`),
-    ].join(" | "),
-    patterns: [
-      ...spellings.map((all) => all.map((word) => `%${word}%`)),
-      ...whole.map((word) => [`% ${word} %`]),
-    ],
-  };
+  return [
+    ...spellings.map((all) =>
+      all.map((word) => ({ query: `'${word}':*`, pattern: `% ${word}%`, part: `%${word}%` })),
+    ),
+    ...whole.map((word) => [{ query: `'${word}'`, pattern: `% ${word} %`, part: `% ${word} %` }]),
+  ];
 }
+
+/**
+ * A condition of full-text search that all orders with the alternatives meet, and few others. The index pays for each entry of each
+ * term, so it gets the two rarest ones, or the rarest alone if no order of a sample has it.
+ * @param counts of orders in the sample, by pattern
+ */
+export const queryOf = (terms: Terms, counts: ReadonlyMap<string, number>): string =>
+  terms
+    .map((all) => {
+      const count = ({ pattern }: Term) => counts.get(pattern) ?? 0;
+      const sorted = all.toSorted((one, other) => count(one) - count(other));
+      const rarest = sorted.slice(0, sorted.some((term) => count(term) === 0) ? 1 : 2);
+      return `(${rarest.map(({ query }) => query).join(" & ")})`;
+    })
+    .join(" | ");
 
 /** `sw1a1aa` of `SW1A 1AA`, since a postal code may be stored without its space. Empty if no two words can be one. */
 function withJoinedCode(words: readonly string[]): string[] {

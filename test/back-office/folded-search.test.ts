@@ -1,8 +1,13 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readListedOrders } from "../../src/orders/reading/list-orders.ts";
+import { UUID_MAX } from "../../src/platform/wire/cursor.ts";
 import { anAddress, createPartner, type Partner, placeOrder, placeTestOrder } from "../support/builders.ts";
 import { runJob } from "../support/jobs.ts";
+import { ALL_ORDERS } from "../support/order-filters.ts";
 import { connectionKey } from "../support/orders.ts";
 import { orderUuid } from "../support/payments.ts";
+import { itOnPlainPostgres } from "../support/plain-postgres.ts";
+import { countRowsRead, LOOK_AHEAD } from "../support/rows-read.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 
 // See docs/design/api-conventions.md, "Searching orders".
@@ -61,22 +66,80 @@ it("finds a corrected address, and not what it was before", async () => {
   expect((await list("q=rightham")).data).toMatchObject([{ id }]);
 });
 
-it("finds among very many orders those that have a rare word", async () => {
-  const { id } = await placeOrder(one, { shippingAddress: anAddress({ lastName: "Zyzzyva" }) });
-  await test.db.runScript(`
-    insert into order_requests
-    select (jsonb_populate_record(r, jsonb_build_object(
-             'order_id', 'fff00000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'), 'words', 'word' || n,
-             'idempotency_key', 'word' || n, 'external_order_id', null))).*
-    from order_requests r, generate_series(1, 5100) n
-    where r.order_id = '${orderUuid(id)}'`);
-  expect((await list("q=zyzz")).data).toMatchObject([{ id }]);
-  expect((await list(`q=zyzz&merchantId=${one.merchantId}`)).data).toMatchObject([{ id }]);
-  expect((await list(`q=zyzz&merchantId=${other.merchantId}`)).data).toEqual([]);
-  expect((await list("q=yzzyv")).data).toEqual([]); // A part within a word is found among the next ones only.
-  await test.db.runScript(
-    "delete from order_requests where order_id >= 'fff00000-0000-7000-8000-000000000000'",
-  );
+describe("among very many orders", () => {
+  const CROWD = 8_000;
+  const found: string[] = [];
+  let placedBefore: string;
+  beforeAll(async () => {
+    for (const [number, lastName] of ["Zyzzyva", "Qwixote"].entries()) {
+      const shippingAddress = anAddress({ lastName, company: "Crowded" });
+      found.unshift((await placeOrder(one, { externalOrderId: `Deep-y${number}`, shippingAddress })).id);
+    }
+    placedBefore = new Date(test.clock.now().getTime() + 1_000).toISOString();
+    await test.db.runScript(`
+      insert into order_requests
+      select (jsonb_populate_record(r, jsonb_build_object(
+               'order_id', 'fff00000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'), 'words', 'word' || n || ' crowded',
+               'idempotency_key', 'word' || n, 'external_order_id', 'Deep-' || n))).*
+      from order_requests r, generate_series(1, ${CROWD}) n
+      where r.order_id = '${orderUuid(String(found[0]))}'`);
+    return () =>
+      test.db.runScript(
+        "delete from order_requests where order_id >= 'fff00000-0000-7000-8000-000000000000'",
+      );
+  });
+
+  it("finds those that have a rare word, at once", async () => {
+    const [qwixote, zyzzyva] = found;
+    expect(await list("q=zyzz")).toMatchObject({ data: [{ id: zyzzyva }], nextCursor: null });
+    expect(await list("q=crowd%20qwi")).toMatchObject({ data: [{ id: qwixote }], nextCursor: null });
+    expect((await list(`q=zyzz&merchantId=${one.merchantId}`)).data).toMatchObject([{ id: zyzzyva }]);
+    expect((await list(`q=zyzz&merchantId=${other.merchantId}`)).data).toEqual([]);
+    expect((await list("q=yzzyv")).data).toEqual([]); // A part within a word is found among the next ones only.
+    expect((await list("q=crowd%20zyzz%20qwi")).data).toEqual([]);
+  });
+
+  it.each([
+    ["words that many have", "q=crowd"],
+    ["a beginning of many external ids", "q=Deep-"],
+    ["words that many have, and a status", "q=crowd&status=NEW"],
+    ["words that many of a merchant have", "q=crowd&merchantId="],
+  ])("finds each once by following the cursor: %s", async (_title, query) => {
+    const pages: string[][] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const path: string = `${query.replace(/Id=$/, `Id=${one.merchantId}`)}&limit=1${cursor && `&cursor=${cursor}`}`;
+      const page = await list(path);
+      pages.push(page.data.map(({ id }) => id));
+      cursor = page.nextCursor;
+    }
+    expect(pages[0]).toEqual([]); // None of those that were compared for the first page has an order.
+    expect(pages.flat()).toEqual(found);
+    expect(pages.length).toBeLessThan(6);
+  });
+
+  it("looks for them only in the time that is asked for", async () => {
+    expect(await list(`q=crowd&createdUntil=${placedBefore}`)).toMatchObject({
+      data: found.map((id) => ({ id })),
+      nextCursor: null,
+    });
+    expect((await list(`q=crowd&createdSince=${placedBefore}`)).data).toEqual([]);
+    expect((await list("q=crowd&sort=oldest")).data.map(({ id }) => id)).toEqual(found.toReversed());
+  });
+
+  itOnPlainPostgres("Citus reads each part whole.")("reads a bounded number of rows", async () => {
+    const rows = await countRowsRead(
+      test.db,
+      (db) =>
+        readListedOrders(
+          db,
+          { ...ALL_ORDERS, text: "crowd" },
+          { list: "orders", afterId: UUID_MAX, limit: 20 },
+          test.clock.now(),
+        ),
+      { returnRows: true },
+    );
+    expect(rows("order_requests")).toBeLessThanOrEqual(3 * (2_500 + LOOK_AHEAD));
+  });
 });
 
 it("does not find an order by what was erased, but by its ids", async () => {

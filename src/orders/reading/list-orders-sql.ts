@@ -38,8 +38,11 @@ export const toListed = (row: ListedRow): ListedOrder => ({
 const isUnfiltered = ({ status, onHold, holdReason, ready, testMode }: OrderFilter): boolean =>
   status === null && onHold !== true && holdReason === null && ready !== true && !testMode;
 
+/** One order more than the page, if there is one. `readTo`: reading ended there before the page was full. */
+export type ListedOrders = { readonly orders: readonly ListedOrder[]; readonly readTo: string | null };
+
 /** The end of the range, if it has one: a condition that every order meets would mislead the planner. @param id of the order */
-const endOf = ({ sort, createdSince, createdUntil }: OrderFilter, id = "o.id"): string => {
+export const endOf = ({ sort, createdSince, createdUntil }: OrderFilter, id = "o.id"): string => {
   if (sort === "newest") return createdSince === null ? "true" : `${id} >= $16`;
   return createdUntil === null ? "true" : `${id} < $16`;
 };
@@ -129,6 +132,17 @@ function sourcesOf(filter: OrderFilter): string[] {
 /** The ids that orders of a list can have: from the first on, and before the second. */
 export type IdRange = { readonly fromId: string; readonly untilId: string };
 
+/** Where a page begins and its list ends, in the sequence of the list. */
+export function boundsOf(
+  { sort }: OrderFilter,
+  afterId: string,
+  { fromId, untilId }: IdRange,
+): { readonly start: string; readonly farthest: string } {
+  const isNewest = sort === "newest";
+  const [nearest, farthest] = isNewest ? [untilId, fromId] : [fromId, untilId];
+  return { start: afterId < nearest === isNewest ? afterId : nearest, farthest };
+}
+
 /**
  * Orders that match the filter. Returns one row more than the page if there is one. The first orders of each merchant,
  * connection or facility are read by an index, so the cost grows with their number, not with the number of orders.
@@ -137,14 +151,12 @@ export async function listOrders(
   db: Queryable,
   filter: OrderFilter,
   { afterId, limit }: { afterId: string; limit: number },
-  { fromId, untilId }: IdRange,
+  range: IdRange,
   now: Date,
 ): Promise<ListedOrder[]> {
   const sources = sourcesOf(filter);
   if (sources.length === 0) return [];
-  const isNewest = filter.sort === "newest";
-  const [nearest, farthest] = isNewest ? [untilId, fromId] : [fromId, untilId];
-  const start = afterId < nearest === isNewest ? afterId : nearest;
+  const { start, farthest } = boundsOf(filter, afterId, range);
   const { order } = sortOf(filter);
   const rows = await db.query<ListedRow>({
     // Not a named statement: each set of filters has its own text.

@@ -26,13 +26,11 @@ import {
   type ChangedOrders,
   type IdRange,
   type ListedOrder,
+  type ListedOrders,
   listChangedOrders,
   listOrders,
   listSparseOrders,
 } from "./list-orders-sql.ts";
-
-/** One order more than the page, if there is one. `readTo`: reading ended there before the page was full. */
-export type ListedOrders = { readonly orders: readonly ListedOrder[]; readonly readTo: string | null };
 
 /**
  * GET /api/orders: the orders that match a filter, by the way that reads the fewest rows
@@ -45,9 +43,9 @@ export async function readListedOrders(
   now: Date,
 ): Promise<ListedOrders> {
   if (isNowhere(filter)) return { orders: [], readTo: null };
-  if (filter.orderId !== null || filter.text !== null)
-    return { orders: await listFoundOrders(db, filter, position, now), readTo: null };
   const range = rangeOf(filter);
+  if (filter.orderId !== null || filter.text !== null)
+    return listFoundOrders(db, filter, position, range, now);
   if (isSparse(filter))
     return db.transaction(async (tx) => {
       await readToLimits(tx);
@@ -166,8 +164,9 @@ export async function findOrders(
   const searched = await toSearchedOrder(db, text);
   const filter = { ...ANY, ...searched, scope, testMode: text.startsWith("test_") };
   if (isNowhere(filter)) return [];
-  const listed = await listFoundOrders(db, filter, { afterId: UUID_MAX, limit: limit - 1 }, now);
-  return readWithOwners(db, listed, now);
+  const position = { afterId: UUID_MAX, limit: limit - 1 };
+  const { orders } = await listFoundOrders(db, filter, position, rangeOf(filter), now);
+  return readWithOwners(db, orders, now);
 }
 
 /** Prepares the index of the search for what orders have been created and corrected since the last call. */

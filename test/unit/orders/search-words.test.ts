@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { searchWordsOf, wordSearchOf } from "../../../src/orders/search-words.ts";
+import { queryOf, searchWordsOf, termsOf } from "../../../src/orders/search-words.ts";
 import { foldText } from "../../../src/platform/fold-text.ts";
 import { folded } from "../../../web/src/text/folded.ts";
 
@@ -18,12 +18,7 @@ const NOTHING = {
 /** True if an order with these fields is found by its words, by their beginnings alone. */
 function isFound(fields: Partial<typeof NOTHING | Record<string, string>>, typed: string, externalId = null) {
   const words = ` ${searchWordsOf({ ...NOTHING, ...fields }, externalId)} `;
-  const patterns = wordSearchOf(typed)?.patterns ?? [];
-  return patterns.some((all) =>
-    all.every((pattern) =>
-      words.includes(pattern.startsWith("% ") ? pattern.slice(1, -1) : ` ${pattern.slice(1, -1)}`),
-    ),
-  );
+  return termsOf(typed).some((all) => all.every(({ pattern }) => words.includes(pattern.slice(1, -1))));
 }
 
 describe("a folded text", () => {
@@ -120,7 +115,15 @@ describe("a typed text", () => {
   });
 
   it("has nothing that a query would read as its own", () => {
-    const { query } = wordSearchOf(`a' | 'b\\ & !c:* (d) <-> "e"`) ?? {};
-    expect(query).toBe("('a':* & 'b':* & 'c':* & 'd':* & 'e':*)");
+    const terms = termsOf(`a' | 'b\\ & !c:* (d) <-> "e"`);
+    expect(terms.flat().map(({ query }) => query)).toEqual(["'a':*", "'b':*", "'c':*", "'d':*", "'e':*"]);
+  });
+
+  it.each([
+    [{}, "('anna':*)"],
+    [{ "% anna%": 3, "% muller%": 2, "% berlin%": 1 }, "('berlin':* & 'muller':*)"],
+    [{ "% anna%": 3, "% berlin%": 1 }, "('muller':*)"],
+  ])("is looked up by its rarest words, if a sample has %o", (counts, query) => {
+    expect(queryOf(termsOf("anna muller berlin"), new Map(Object.entries(counts)))).toBe(query);
   });
 });

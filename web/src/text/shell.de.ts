@@ -93,6 +93,7 @@ export const shell: Translated<typeof en> = {
     rows_other: "{{number}} Zeilen",
     rangeOf: "{{first}}–{{last}} von {{last}}",
     rangeOfMore: "{{first}}–{{last}} von mehr",
+    noneSoFar: "Bisher nichts. Die nächste Seite sucht weiter.",
     filters: "Filter",
     moreFilters: "Weitere Filter",
   },

@@ -88,6 +88,7 @@ export const shell = {
     rows_other: "{{number}} rows",
     rangeOf: "{{first}}–{{last}} of {{last}}",
     rangeOfMore: "{{first}}–{{last}} of more",
+    noneSoFar: "None so far. The next page looks further.",
     filters: "Filters",
     moreFilters: "More filters",
     shownOnce: "This is shown only now. Store it before you close this.",

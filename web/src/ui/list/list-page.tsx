@@ -89,6 +89,7 @@ export function ListPage<Row>({
     // The error page shows it, without filters and actions that lead to nothing.
     throwOnError: (problem) => problem instanceof ApiProblem && isFinal(problem),
   });
+  const { t } = useTranslation();
   const rows = useRowsInTwoSteps(data?.data);
   useRowKeys();
   const waiting = useLiveList<Row>(query, rowKey, live);
@@ -105,7 +106,7 @@ export function ListPage<Row>({
       {rows === undefined ? (
         error === null && <RowsSkeleton />
       ) : rows.length === 0 ? (
-        <Empty>{empty}</Empty>
+        <Empty>{data?.nextCursor == null ? empty : t("ui.noneSoFar")}</Empty>
       ) : (
         <DataTable
           label={label}
