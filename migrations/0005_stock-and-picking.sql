@@ -29,6 +29,8 @@ create table facility_stock (
   constraint facility_stock_reserved_in_range check (reserved between 0 and on_hand)
 ) with (fillfactor = 70);
 create index facility_stock_product_idx on facility_stock (merchant_id, product_id, facility_id);
+-- The list of all merchants' stock at a facility. Only a product's first stock there adds an entry.
+create index facility_stock_facility_idx on facility_stock (facility_id, product_id);
 comment on table facility_stock is 'Quantity of a product at a facility. on_hand minus reserved is available for new orders.';
 comment on column facility_stock.reserved is 'Sum of stock_reservations: reserved for lines that have not shipped.';
 

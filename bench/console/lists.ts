@@ -30,9 +30,9 @@ export async function measureLists(postgres: Postgres, { stored, rounds, say }: 
 type Request = { readonly name: string; readonly path: string; readonly msMax: number };
 
 async function requestsOf({ service }: Site, stored: number): Promise<Request[]> {
-  const search = (name: string, text: string): Request => ({
+  const search = (name: string, text: string, filter = ""): Request => ({
     name: `search: ${name}`,
-    path: `/orders?limit=50&q=${encodeURIComponent(text)}`,
+    path: `/orders?limit=50&q=${encodeURIComponent(text)}${filter}`,
     msMax: SEARCH_MS_MAX,
   });
   const list = (name: string, query: string): Request => ({
@@ -41,6 +41,7 @@ async function requestsOf({ service }: Site, stored: number): Promise<Request[]>
     msMax: SEARCH_MS_MAX,
   });
   const { data } = await read(service, "/orders?limit=1");
+  const twoMonthsAgo = new Date(Date.now() - 60 * DAY_MS).toISOString();
   return [
     search("id", data[0]?.id ?? ""),
     search("external id", `shop-${Math.floor(stored / 2)}`),
@@ -50,6 +51,9 @@ async function requestsOf({ service }: Site, stored: number): Promise<Request[]>
     search("beginning of every last name", "last"),
     search("first name", "First17"),
     search("no match", "no such order"),
+    search("frequent words that no order has together", "First3 Lastname124 London"),
+    search("first name, and a status that none has", "First17", "&status=RETURNED"),
+    search("first name, before a day two months ago", "First17", `&createdUntil=${twoMonthsAgo}`),
     list("newest", ""),
     list("on hold", "onHold=true"),
     list("new", "status=NEW"),

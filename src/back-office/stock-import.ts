@@ -155,7 +155,8 @@ async function* stockRows(
 ): AsyncGenerator<unknown[][]> {
   for (let afterId = UUID_MIN; ; ) {
     const position = { list: "export", afterId, limit: PAGE_SIZE };
-    const stock = (await listStock(db, facilityId, { ...ALL, merchantId }, position)).slice(0, PAGE_SIZE);
+    const found = await listStock(db, facilityId, { ...ALL, merchantId }, position);
+    const stock = found.stock.slice(0, PAGE_SIZE);
     const last = stock.at(-1);
     if (last === undefined) return;
     yield stock.map(({ merchantId, productId, sku, name, barcode, onHand, reserved }) => [

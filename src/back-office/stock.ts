@@ -155,6 +155,7 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
     admits: andMonitoring(warehouse),
     tag: "Facilities",
     summary: "List a facility's stock",
+    description: "A page can have fewer products than `limit`, or none, and a `nextCursor` that continues.",
     params: FacilityIdParams,
     query: Type.Object({
       limit: limitField,
@@ -180,9 +181,9 @@ export const stockRoutes: readonly BackOfficeRoute[] = [
       const updatedSince = timeIn(query.updatedSince);
       const merchantId = idIn("mer", query.merchantId);
       const filter = { merchantId, sku, available, availableBelow, search, updatedSince };
-      const records = await listStock(context.db, facility.id, filter, position);
-      const rows = records.map((stock) => ({ ...stock, id: stock.productId }));
-      return { status: 200, body: toPage(rows, position, toWireStock) };
+      const { stock, readTo } = await listStock(context.db, facility.id, filter, position);
+      const rows = stock.map((record) => ({ ...record, id: record.productId }));
+      return { status: 200, body: toPage(rows, position, toWireStock, readTo) };
     },
   }),
   route({

@@ -132,26 +132,45 @@ type StockFilter = {
   readonly updatedSince: Date | null;
 };
 
-/** A facility's stock in the order of product ids. Returns one row more than the page if there is one. */
+/** The stock records of a page: those of all or of a merchant, or those of products with the SKU, by the index of each. */
+const recordsOf = ({ merchantId, sku }: StockFilter): string => `
+          select s.merchant_id, s.facility_id, s.product_id, s.on_hand, s.reserved, s.updated_at
+          from facility_stock s
+          ${sku === null ? "" : "join products p on p.merchant_id = s.merchant_id and p.id = s.product_id and p.sku = $5"}
+          where s.facility_id = $1 and s.product_id > $2 and ${merchantId === null ? "$4::uuid is null" : "s.merchant_id = $4"}
+            ${sku === null ? "and $5::text is null" : ""}
+          order by s.product_id
+          limit 5000`;
+
+/**
+ * A facility's stock in the order of product ids, one row more than the page if there is one. Most filters have no index, so a
+ * page reads at most ROWS_READ_MAX records (docs/design/isolation-and-limits.md, "Bounded lists").
+ */
 export async function listStock(
   db: Queryable,
   facilityId: string,
-  { merchantId, sku, available, availableBelow, search, updatedSince }: StockFilter,
+  filter: StockFilter,
   { afterId, limit }: PagePosition,
-): Promise<StockOfProduct[]> {
-  const rows = await db.query<StockRow & Pick<StockOfProduct, "sku" | "name" | "barcode">>({
-    name: "list-stock",
+): Promise<{ readonly stock: readonly StockOfProduct[]; readonly readTo: string | null }> {
+  const { merchantId, sku, available, availableBelow, search, updatedSince } = filter;
+  const rows = await db.query<
+    StockRow & Pick<StockOfProduct, "sku" | "name" | "barcode"> & { fits: boolean; is_last: boolean }
+  >({
+    name: `list-stock${merchantId === null ? "" : "-of-one"}${sku === null ? "" : "-of-sku"}`,
     text: `
-      select s.merchant_id, s.facility_id, s.product_id, s.on_hand, s.reserved, s.updated_at, p.sku, p.name, p.barcode
-      from facility_stock s
+      select s.merchant_id, s.facility_id, s.product_id, s.on_hand, s.reserved, s.updated_at, p.sku, p.name, p.barcode,
+             f.fits, s.is_last
+      from (
+        select s.*, row_number() over (order by s.product_id) = 5000 as is_last
+        from (${recordsOf(filter)}) as s) as s
       join products p on p.merchant_id = s.merchant_id and p.id = s.product_id
-      where s.facility_id = $1 and s.product_id > $2
-        and ($4::uuid is null or s.merchant_id = $4) and ($5::text is null or p.sku = $5)
-        and ($6::boolean is null or $6 = (s.on_hand > s.reserved))
-        and ($7::integer is null or s.on_hand - s.reserved < $7)
-        and ($8::text[] is null or p.barcode_key = any($10::text[])
-             or ${folded("p.sku")} like any($8) or ${folded("p.name")} like any($8))
-        and ($9::timestamptz is null or s.updated_at >= $9)
+      cross join lateral (
+        select ($6::boolean is null or $6 = (s.on_hand > s.reserved))
+               and ($7::integer is null or s.on_hand - s.reserved < $7)
+               and ($8::text[] is null or p.barcode_key = any($10::text[])
+                    or ${folded("p.sku")} like any($8) or ${folded("p.name")} like any($8))
+               and ($9::timestamptz is null or s.updated_at >= $9) as fits) as f
+      where (f.fits or s.is_last) and ${merchantId === null ? "true" : "p.merchant_id = $4"}
       order by s.product_id
       limit $3 + 1`,
     values: [
@@ -161,12 +180,13 @@ export async function listStock(
       barcodeKeysIn(search ?? ""),
     ],
   });
-  return rows.map((row) => ({
-    ...toStockRecord(row),
-    sku: row.sku,
-    name: row.name,
-    barcode: row.barcode,
-  }));
+  const last = rows.at(-1);
+  return {
+    stock: rows
+      .filter(({ fits }) => fits)
+      .map((row) => ({ ...toStockRecord(row), sku: row.sku, name: row.name, barcode: row.barcode })),
+    readTo: last?.is_last ? last.product_id : null,
+  };
 }
 
 /** Sets the quantities of a merchant's products at facilities. The caller has locked their stock. */

@@ -115,6 +115,7 @@ const COMPOSED: Readonly<Record<string, string>> = {
   "list-merchants-to-mail-payments-*": "Failures or resolutions, each by its own index.",
   "list-products**": "With or without a SKU and a connection, each by its own index.",
   "list-products-by-exposure*": "With or without another connection, each by its own index.",
+  "list-stock**": "Of all merchants or of one, of all products or of a SKU, each by its own index.",
   "list-stock-movements or list-stock-movements-of-product":
     "Of a facility or of a product, each by its own index.",
   "list-stock-of-merchant*": "Of all products or of a SKU, each by its own index.",

@@ -4,8 +4,11 @@ import { searchPatterns } from "../../src/platform/fold-text.ts";
 import { ROWS_READ_MAX, UUID_MIN } from "../../src/platform/wire/cursor.ts";
 import { listByExposure } from "../../src/products/exposure-sql.ts";
 import { listProducts, type ProductFilter } from "../../src/products/products-sql.ts";
+import { listStock } from "../../src/stock/stock-sql.ts";
 import { createPartner, type Partner } from "../support/builders.ts";
+import { createFacility } from "../support/facilities.ts";
 import { connectionKey } from "../support/orders.ts";
+import { isOnCitus } from "../support/plain-postgres.ts";
 import { countRowsRead, LOOK_AHEAD } from "../support/rows-read.ts";
 import { startTestService, type TestService } from "../support/test-service.ts";
 import { uuidIn } from "../support/webhooks.ts";
@@ -15,9 +18,11 @@ const FIRST = "01900000-0000-7000-8000-000000000001";
 
 let test: TestService;
 let partner: Partner;
+let facilityId: string;
 beforeAll(async () => {
   test = await startTestService();
   partner = await createPartner(test);
+  facilityId = await createFacility(test);
   await copyProduct();
 });
 afterAll(() => test.close());
@@ -34,7 +39,10 @@ const copyProduct = (): Promise<void> =>
     select (jsonb_populate_record(null::exposed_products, to_jsonb(e) || jsonb_build_object('product_id', p.id))).*
     from (select * from exposed_products limit 1) e, products p
     where p.sku like 'COPY-%' and p.id <> '${FIRST}';
-    analyze products, exposed_products`);
+    insert into stocked_products (merchant_id, product_id) select merchant_id, id from products where sku like 'COPY-%';
+    insert into facility_stock (merchant_id, facility_id, product_id, on_hand, reserved, updated_at)
+    select merchant_id, '${uuidIn("fac", facilityId)}', product_id, 5, 0, now() from stocked_products;
+    analyze products, exposed_products, facility_stock`);
 
 const ALL: ProductFilter = { sku: null, status: null, isExposed: null, connectionId: null, text: null };
 
@@ -76,16 +84,49 @@ describe("GET /api/merchants/{id}/products", () => {
     ["exposed=false", "COPY-1"],
     ["sku=COPY-9000", "COPY-9000"],
   ])("finds by following the cursor: %s", async (query, sku) => {
-    const found: string[] = [];
-    let pages = 0;
-    for (let cursor: string | null = ""; cursor !== null; pages += 1) {
-      const path = `/api/merchants/${partner.merchantId}/products?${query}${cursor && `&cursor=${cursor}`}`;
-      const { body } = await test.backOffice.get(path);
-      found.push(...body.data.map((product: { sku: string }) => product.sku));
-      cursor = body.nextCursor;
+    expect(await followed(`/api/merchants/${partner.merchantId}/products?${query}`)).toEqual([sku]);
+  });
+});
+
+/** The SKUs of all pages, of which there are no more than the bound makes. */
+async function followed(path: string): Promise<string[]> {
+  const found: string[] = [];
+  let pages = 0;
+  for (let cursor: string | null = ""; cursor !== null; pages += 1) {
+    const { body } = await test.backOffice.get(`${path}${cursor && `&cursor=${cursor}`}`);
+    found.push(...body.data.map((product: { sku: string }) => product.sku));
+    cursor = body.nextCursor;
+  }
+  expect(pages).toBeLessThanOrEqual(STORED / ROWS_READ_MAX + 1);
+  return found;
+}
+
+describe("GET /api/facilities/{id}/stock", () => {
+  it("reads a bounded number of records, of all merchants and of one", async () => {
+    const position = { list: "stock", afterId: UUID_MIN, limit: 50 };
+    for (const merchantId of [null, uuidIn("mer", partner.merchantId)]) {
+      const filter = { merchantId, sku: null, available: null, availableBelow: null, updatedSince: null };
+      const rows = await countRowsRead(
+        test.db,
+        (db: Queryable) =>
+          listStock(db, uuidIn("fac", facilityId), { ...filter, search: "nothing" }, position),
+        { returnRows: true },
+      );
+      // On Citus each shard compares the records with all of its products.
+      for (const table of merchantId === null && isOnCitus()
+        ? ["facility_stock"]
+        : ["facility_stock", "products"])
+        expect(rows(table), table).toBeLessThanOrEqual(ROWS_READ_MAX + LOOK_AHEAD);
     }
-    expect(found).toEqual([sku]);
-    expect(pages).toBeLessThanOrEqual(STORED / ROWS_READ_MAX + 1);
+  });
+
+  it.each([
+    [`q=copy-${STORED}`, `COPY-${STORED}`],
+    ["sku=COPY-9000", "COPY-9000"],
+    [`available=true&q=copy-${STORED - 1}&merchantId=`, `COPY-${STORED - 1}`],
+  ])("finds by following the cursor: %s", async (query, sku) => {
+    const path = query.replace(/=$/, `=${partner.merchantId}`);
+    expect(await followed(`/api/facilities/${facilityId}/stock?${path}`)).toEqual([sku]);
   });
 });
 
