@@ -17,6 +17,7 @@ import {
 } from "../orders/changes/ship-request.ts";
 import { comparableNumber, trackingNumberOf } from "../orders/changes/tracking-number.ts";
 import { transitionRefused } from "../orders/changes/transition-order.ts";
+import { LABEL_COLUMNS } from "../orders/order-wire.ts";
 import { readOrdersByKey } from "../orders/orders-sql.ts";
 import {
   findOrderOfShipment,
@@ -41,7 +42,8 @@ import {
   validRows,
   withTemporaryFile,
 } from "../platform/tables/import-file.ts";
-import { columnOf, type Recognised, type RowError, readTable } from "../platform/tables/read-table.ts";
+import { columnOf, type FileRecord, type RowError, readTable } from "../platform/tables/read-table.ts";
+import type { TableColumns } from "../platform/tables/write-table.ts";
 import { UUID_MAX } from "../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../platform/wire/problems.ts";
 import type { CodeMeaning } from "../platform/wire/rules.ts";
@@ -65,9 +67,27 @@ const TRACKING_COLUMNS: Columns = {
     "sku",
     "quantity",
   ],
+  ignored: ["createdAt", ...LABEL_COLUMNS, "note"],
   identifiers: ["externalOrderId", "trackingNumber", "sku"],
   numbers: ["weightGrams", "quantity"],
   jsonLines: true,
+};
+/** The cells of a row about its parcel, which are empty in a file of the orders that wait. */
+const PARCEL_COLUMNS = ["carrier", "trackingNumber", "trackingUrl", "weightGrams"] as const;
+
+/** The orders of the work list, one a row, with cells for their parcels: an import reads the file when they are filled in. */
+export const PARCELS_TO_FILL_IN: TableColumns = {
+  columns: [
+    "orderId",
+    "externalOrderId",
+    "carrier",
+    "trackingNumber",
+    "weightGrams",
+    "createdAt",
+    ...LABEL_COLUMNS,
+    "note",
+  ],
+  numbers: ["weightGrams"],
 };
 
 /** Each parcel is a transaction, so that a file takes some minutes at most. */
@@ -128,6 +148,8 @@ export type TrackingImported = FileFindings & {
   readonly updated: number;
   readonly unchanged: number;
   readonly rejected: number;
+  /** Rows that were left out, because their orders have not left. */
+  readonly untracked: number;
   /** The first parcels that shipped, or whose shipment was updated. */
   readonly parcels: readonly RecordedParcel[];
   /** The first parcels that were left out. */
@@ -137,11 +159,14 @@ type RecordedParcel = {
   readonly line: number;
   readonly change: "shipped" | "updated";
   readonly orderId: string;
+  readonly externalOrderId: string | null;
+  /** As it is stored. */
+  readonly trackingNumber: string | null;
   /** Null: a dry run ships nothing. */
   readonly shipmentId: string | null;
 };
-/** The problem is that of the route for one order, or has errors of the row. */
-export type RejectedParcel = { readonly line: number; readonly problem: Problem };
+/** The problem is that of the route for one order, or has errors of the row. The order is named as in the file. */
+export type RejectedParcel = { readonly line: number; readonly order: string; readonly problem: Problem };
 
 type TrackingFile = ImportOptions & {
   readonly bytes: AsyncIterable<Buffer>;
@@ -149,6 +174,8 @@ type TrackingFile = ImportOptions & {
   readonly connectionId: string | null;
   /** Numbers that are on other parcels are meant. */
   readonly repeatedTrackingNumber: boolean;
+  /** Rows without anything about a parcel are left out, and are no errors. */
+  readonly onlyTracked: boolean;
 };
 
 /**
@@ -166,12 +193,12 @@ export async function importTracking(
     context.config.dataDir,
     async (temporaryFile) => {
       const errors = new ImportErrors();
-      const recognised = await checkTrackingFile(context, staff, { file, errors, temporaryFile });
+      const found = await checkTrackingFile(context, staff, { file, errors, temporaryFile });
       if (errors.isFinal) return errors.toProblem();
       const summary = new Summary();
       for await (const batch of temporaryFile.batches())
         await importBatch(context, staff, batch, file, summary);
-      return { ...summary.imported, warnings: errors.warnings, recognised };
+      return { ...summary.imported, ...found, warnings: errors.warnings };
     },
   );
 }
@@ -426,19 +453,22 @@ class Summary {
     if (this.#parcels.length === PARCELS_LISTED_MAX) return;
     const isNew = isShipped && dryRun; // Its id is of no shipment.
     const shipmentId = isNew ? null : (parcel.named.shipmentId ?? written?.id ?? null);
-    this.#parcels.push({ line: parcel.line, change, orderId: after.id, shipmentId });
+    const { externalOrderId } = after;
+    const named = { externalOrderId, trackingNumber: written?.trackingNumber ?? null };
+    this.#parcels.push({ line: parcel.line, change, orderId: after.id, ...named, shipmentId });
   }
 
   leave(): void {
     this.#counts.unchanged += 1;
   }
 
-  reject({ line }: Parcel, problem: Problem): void {
+  reject(parcel: Parcel, problem: Problem): void {
     this.#counts.rejected += 1;
-    if (this.#rejections.length < PARCELS_LISTED_MAX) this.#rejections.push({ line, problem });
+    if (this.#rejections.length < PARCELS_LISTED_MAX)
+      this.#rejections.push({ line: parcel.line, order: orderOf(parcel), problem });
   }
 
-  get imported(): Omit<TrackingImported, keyof FileFindings> {
+  get imported(): Omit<TrackingImported, "untracked" | keyof FileFindings> {
     const rejections = this.#rejections.toSorted((one, other) => one.line - other.line);
     return { ...this.#counts, parcels: this.#parcels, rejections };
   }
@@ -454,21 +484,24 @@ type CheckedFile = {
 async function checkTrackingFile(
   { db, clock }: ImportContext,
   staff: Staff,
-  { file: { bytes, connectionId, asWritten }, errors, temporaryFile }: CheckedFile,
-): Promise<Recognised> {
+  { file: { bytes, connectionId, asWritten, onlyTracked }, errors, temporaryFile }: CheckedFile,
+): Promise<Pick<TrackingImported, "recognised" | "untracked">> {
   const { records, recognised } = await readTable(bytes, TRACKING_COLUMNS, errors.report);
   const columns = TRACKING_COLUMNS;
   const named = ["orderId", "externalOrderId"];
   const options = { errors, asWritten, max: TRACKING_ROWS_MAX, named, columns };
-  const rows = validRows(records, options, (record) => readRow(record, connectionId, asWritten));
+  let untracked = 0;
+  async function* ofParcels(): AsyncGenerator<FileRecord> {
+    for await (const record of records)
+      if (onlyTracked && isUntracked(record)) untracked += 1;
+      else yield record;
+  }
+  const rows = validRows(ofParcels(), options, (record) => readRow(record, connectionId, asWritten));
   const seen = new SeenValues();
   for await (const batch of inBatches(parcelsOf(rows), BATCH_SIZE)) {
     for (const parcel of batch) {
-      const { externalOrderId, orderId } = parcel.named;
-      const about = namedRow(
-        { externalOrderId, trackingNumber: parcel.trackingNumber },
-        externalOrderId ?? (orderId === null ? "" : toTypeId("ord", orderId)),
-      );
+      const { externalOrderId } = parcel.named;
+      const about = namedRow({ externalOrderId, trackingNumber: parcel.trackingNumber }, orderOf(parcel));
       errors.add(parcelErrors(parcel, seen), about);
       const damage = asWritten || externalOrderId === null ? null : damageOf(externalOrderId);
       if (damage === null) continue;
@@ -478,8 +511,15 @@ async function checkTrackingFile(
     }
     if (!errors.isFinal) await temporaryFile.add(batch);
   }
-  return recognised;
+  return { recognised, untracked };
 }
+
+const isUntracked = ({ values }: FileRecord): boolean =>
+  PARCEL_COLUMNS.every((column) => (values[column] ?? "").trim() === "");
+
+/** The order of a parcel, as a person finds it in the file. */
+const orderOf = ({ named: { externalOrderId, orderId, shipmentId } }: Parcel): string =>
+  externalOrderId ?? (orderId === null ? toTypeId("shp", shipmentId ?? "") : toTypeId("ord", orderId));
 
 /** Rows that follow each other and name goods of the same parcel are one. */
 async function* parcelsOf(rows: AsyncIterable<Parcel>): AsyncGenerator<Parcel> {

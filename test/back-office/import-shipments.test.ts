@@ -34,14 +34,21 @@ beforeEach(async () => {
   partner = await createPartner(test);
 });
 
-type Options = { dryRun?: boolean; connectionId?: string; type?: string; client?: Client };
+type Options = {
+  dryRun?: boolean;
+  connectionId?: string;
+  onlyTracked?: boolean;
+  type?: string;
+  client?: Client;
+};
 function send(
   file: string | Buffer,
-  { dryRun, connectionId, type = "text/csv", client = test.backOffice }: Options = {},
+  { dryRun, connectionId, onlyTracked, type = "text/csv", client = test.backOffice }: Options = {},
 ): Promise<Answer> {
   const query = new URLSearchParams({
     ...(connectionId && { connectionId }),
     ...(dryRun && { dryRun: "true" }),
+    ...(onlyTracked && { onlyTracked: "true" }),
   });
   const options = { rawBody: file, headers: { "content-type": type } };
   return client.request("POST", `/api/shipments/import?${query}`, options);
@@ -129,8 +136,14 @@ describe("POST /api/shipments/import ships", () => {
     expect(counts(body)).toEqual([2, 0, 0, 0]);
     const [first, second] = [await readDetail(test, one.id), await readDetail(test, other.id)];
     expect(body.parcels).toEqual([
-      { line: 2, change: "shipped", orderId: one.id, shipmentId: first.shipments[0].id },
-      { line: 3, change: "shipped", orderId: other.id, shipmentId: second.shipments[0].id },
+      {
+        ...{ line: 2, change: "shipped", orderId: one.id, externalOrderId: "PO-1" },
+        ...{ trackingNumber: "JD01", shipmentId: first.shipments[0].id },
+      },
+      {
+        ...{ line: 3, change: "shipped", orderId: other.id, externalOrderId: "PO-2" },
+        ...{ trackingNumber: "SC-1", shipmentId: second.shipments[0].id },
+      },
     ]);
     expect(first).toMatchObject({
       status: "IN_PROGRESS",
@@ -240,7 +253,7 @@ describe("POST /api/shipments/import ships", () => {
     const tried = await imported(file, { dryRun: true });
     expect(await dumpTables(test)).toEqual(before);
     const done = await imported(file);
-    expect(tried.parcels).toEqual([{ line: 2, change: "shipped", orderId: id, shipmentId: null }]);
+    expect(tried.parcels).toMatchObject([{ line: 2, change: "shipped", orderId: id, shipmentId: null }]);
     expect({ ...tried, parcels: [] }).toEqual({ ...done, parcels: [] });
     expect(done.rejections).toMatchObject([{ line: 3, rule: "nothing_to_ship" }, { line: 4 }]);
   });
@@ -254,7 +267,7 @@ describe("POST /api/shipments/import adds tracking", () => {
     const [{ id: shipmentId }] = await shipmentsOf(id);
     const body = await imported(file);
     expect(counts(body)).toEqual([0, 1, 0, 0]);
-    expect(body.parcels).toEqual([{ line: 2, change: "updated", orderId: id, shipmentId }]);
+    expect(body.parcels).toMatchObject([{ line: 2, change: "updated", orderId: id, shipmentId }]);
     expect(await shipmentsOf(id)).toMatchObject([
       { carrier: "DHL", trackingNumber: "JD01", status: "shipped" },
     ]);
@@ -375,7 +388,7 @@ ${MISSING},,,T-1
       const { rejections } = await imported(`orderId,externalOrderId,trackingNumber\n${row},T-1\n`, {
         client,
       });
-      return rejections;
+      return rejections.map(({ order: _, ...reason }: { order: string }) => reason);
     };
     expect(await reasonOf(`${foreign},`)).toEqual(await reasonOf(`${MISSING},`));
     expect(await reasonOf(",FOREIGN")).toEqual(await reasonOf(",NONE"));
@@ -404,6 +417,33 @@ describe("POST /api/shipments/import reads", () => {
     const file = `${JSON.stringify({ externalOrderId: "PO-1", trackingNumber: 12_345, carrier: null, weightGrams: 7 })}\n`;
     expect(counts(await imported(file, { type: "application/x-ndjson" }))).toEqual([1, 0, 0, 0]);
     expect(await shipmentsOf(id)).toMatchObject([{ trackingNumber: "12345", weightGrams: 7 }]);
+  });
+});
+
+describe("POST /api/shipments/import reads what waits when it was filled in", () => {
+  it.each(["csv", "spreadsheet"])("as %s, and leaves out the orders that have not left", async (format) => {
+    await createFacility(test);
+    const [shipped, waiting] = [await place("00123"), await place("12-10")];
+    await routeAll(test);
+    const { body } = await test.backOffice.get(`/api/work-list/export?rows=parcels&format=${format}`);
+    const file = String(body).replace("00123,,,,", "00123,DHL,T-1,250,");
+    expect(await imported(file, { onlyTracked: true })).toMatchObject({
+      ...{ shipped: 1, rejected: 0, untracked: 1 },
+      parcels: [{ line: 2, orderId: shipped.id, externalOrderId: "00123", trackingNumber: "T-1" }],
+    });
+    expect(await shipmentsOf(shipped.id)).toMatchObject([{ carrier: "DHL", weightGrams: 250 }]);
+    expect(await shipmentsOf(waiting.id)).toEqual([]);
+    await expectRefused(file, [{ line: 3, column: "trackingNumber", rule: "required" }]);
+  });
+
+  it("and refuses a parcel with anything but its number", async () => {
+    await place("PO-1");
+    const file = "externalOrderId,carrier,trackingNumber,weightGrams\nPO-1,,  ,\nPO-1,DHL,,\nPO-1,,,7\n";
+    await expectRefused(
+      file,
+      [3, 4].map((line) => ({ line, column: "trackingNumber", rule: "required" })),
+      { onlyTracked: true },
+    );
   });
 });
 

@@ -247,6 +247,12 @@ export const PAGES: readonly TestedPage[] = [
     heading: "Review queue",
   },
   { name: "work-list", path: () => "/work", person: "warehouse", heading: "Work list" },
+  {
+    name: "import-tracking",
+    path: () => "/work/import",
+    person: "warehouse",
+    heading: "Import tracking",
+  },
   { name: "packing-table", path: () => "/work/pack", person: "warehouse", heading: "Packing table" },
   {
     name: "commands",

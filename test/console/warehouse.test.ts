@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { readXlsx } from "hucre/xlsx";
+import { readXlsx, writeXlsx } from "hucre/xlsx";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { visit } from "../support/browser.ts";
@@ -83,6 +83,44 @@ describe("the work list", () => {
     expect(cells).toEqual(expect.arrayContaining([taken, free]));
     expect(cells).not.toContain("file-3");
     await world.service.backOffice.post(`/api/pick-lists/${body.pickList.id}/release`);
+  });
+
+  it("is downloaded to fill in the tracking of parcels, which are checked, and stored when the person says so", async () => {
+    const [waiting, held, left] = ["fill-in-1", "fill-in-2", "fill-in-3"];
+    for (const name of [waiting, held, left]) await hall.placeReady(name, 1);
+    const page = await world.open(world.people.warehouse);
+    await visit(page, `/work?facilityId=${hall.facility}`, "Work list");
+    await page.getByRole("link", { name: "Import tracking" }).click();
+    await page.getByRole("heading", { level: 1, name: "Import tracking" }).waitFor();
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download template" }).click();
+    const { sheets } = await readXlsx(await readFile(await (await download).path()));
+    const [head = [], ...rows] = sheets[0]?.rows ?? [];
+    const orderIdOf = (name: string) => String(rows.find((row) => row[1] === name)?.[0]);
+    await operationApplied(world.service, orderIdOf(held), "hold");
+    const filled = rows.map((row) => {
+      const number = { [held]: "FILL-2", [left]: "FILL-3" }[String(row[1])] ?? null;
+      return row.map((cell, index) => (head[index] === "trackingNumber" ? number : cell));
+    });
+    const workbook = await writeXlsx({ sheets: [{ name: "parcels", rows: [head, ...filled] }] });
+    const mimeType = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+    const file = { name: "parcels.xlsx", mimeType, buffer: Buffer.from(workbook) };
+    await page.locator('input[type="file"]').setInputFiles(file);
+    await page.getByRole("row", { name: `${left} FILL-3 Shipped` }).waitFor();
+    await page
+      .getByRole("table", { name: "Left out" })
+      .getByRole("row", { name: /on hold.* fill-in-2$/ })
+      .waitFor();
+    await page.getByRole("button", { name: "Store 1 parcel" }).click();
+    await page.getByText("The parcels were stored.").waitFor();
+    expect((await hall.detailOf(orderIdOf(left))).shipments).toMatchObject([{ trackingNumber: "FILL-3" }]);
+    expect((await hall.detailOf(orderIdOf(waiting))).shipments).toEqual([]);
+    // The number of that parcel on another one is asked about.
+    const again = { name: "again.csv", mimeType: "text/csv" };
+    const text = `externalOrderId,trackingNumber\n${waiting},FILL-3\n`;
+    await page.locator('input[type="file"]').setInputFiles({ ...again, buffer: Buffer.from(text) });
+    await page.getByLabel("Tracking numbers that are on other parcels are meant").check();
+    await page.getByRole("button", { name: "Store 1 parcel" }).waitFor();
   });
 
   it("prints the packing slip and the return slip without prices", async () => {

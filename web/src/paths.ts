@@ -62,6 +62,7 @@ export const paths = {
   pickList: (pickListId: string) => `/work/pick-lists/${part(pickListId)}`,
   pickListSlips: (pickListId: string) => `/work/pick-lists/${part(pickListId)}/slips`,
   station: (search: Search = {}) => `/work/pack${stringifySearch(search)}`,
+  trackingImport: (search: Search = {}) => `/work/import${stringifySearch(search)}`,
   commands: () => "/work/commands",
   slips: (orderId: string, search: Search = {}) => `/work/slips/${part(orderId)}${stringifySearch(search)}`,
   returns: () => "/returns",

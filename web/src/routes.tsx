@@ -19,6 +19,7 @@ import {
   pickListSlipsRoute,
   slipsRoute,
   stationRoute,
+  trackingImportRoute,
   workRoute,
 } from "./pages/packing/routes.ts";
 import { accountRoute, peopleRoute, personRoute, tokenRoute, tokensRoute } from "./pages/people/routes.ts";
@@ -85,6 +86,7 @@ const routeTree = rootRoute.addChildren([
     pickListRoute,
     pickListSlipsRoute,
     stationRoute,
+    trackingImportRoute,
     commandsRoute,
     slipsRoute,
     returnsRoute,

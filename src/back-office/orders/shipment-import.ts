@@ -30,6 +30,9 @@ const JSON_EXAMPLE =
 const RejectionSchema = Type.Object(
   {
     line: Type.Integer({ description: "The line on which the parcel begins, counted from 1." }),
+    order: Type.String({
+      description: "The order as the file names it: the external id, or else an id of the service.",
+    }),
     ...REFUSAL_FIELDS,
     errors: rowErrorsSchema("Of `validation-failed`: the errors of its rows. Empty for other codes."),
   },
@@ -44,6 +47,9 @@ const ShipmentsImportedSchema = Type.Object(
     }),
     unchanged: Type.Integer({ description: "Number of parcels that were recorded already." }),
     rejected: Type.Integer({ description: "Number of parcels that were left out. The others were stored." }),
+    untracked: Type.Integer({
+      description: "With `onlyTracked`: number of rows that were left out because they have no parcel.",
+    }),
     parcels: Type.Array(
       Type.Object(
         {
@@ -54,6 +60,8 @@ const ShipmentsImportedSchema = Type.Object(
             "`shipped`: the parcel is a new shipment. `updated`: its shipment was there already.",
           ),
           orderId: idField("ord", "Id of the order."),
+          externalOrderId: nullable(Type.String(), "The partner's id of the order."),
+          trackingNumber: nullable(Type.String(), "The tracking number as it is stored."),
           shipmentId: nullable(
             Type.String(),
             "Id of the shipment. Null only for one that a dry run would create.",
@@ -71,11 +79,17 @@ const ShipmentsImportedSchema = Type.Object(
   { title: "ShipmentImportResult", description: "The result of an import of shipments." },
 );
 
-function toWireRejection({ line, problem }: RejectedParcel): Static<typeof RejectionSchema> {
+function toWireRejection({ line, order, problem }: RejectedParcel): Static<typeof RejectionSchema> {
   const { errors, ...refusal } = refusalOf(problem);
   const rowErrors = errors as unknown as Static<typeof RejectionSchema>["errors"]; // Those of a file have a line.
   const said = rowErrors.map(({ column, detail }) => (column === undefined ? detail : `${column} ${detail}`));
-  return { line, ...refusal, ...(said.length > 0 && { detail: `${said.join("; ")}.` }), errors: rowErrors };
+  return {
+    line,
+    order,
+    ...refusal,
+    ...(said.length > 0 && { detail: `${said.join("; ")}.` }),
+    errors: rowErrors,
+  };
 }
 
 const toWire = ({
@@ -111,6 +125,9 @@ export const shipmentImportRoutes: readonly BackOfficeRoute[] = [
       repeatedTrackingNumber: flagField(
         "True: tracking numbers that are on other parcels are meant, such as of orders that were packed together. Default: false.",
       ),
+      onlyTracked: flagField(
+        "True: rows without `trackingNumber`, `carrier`, `trackingUrl` and `weightGrams` are left out and counted as `untracked`, such as those that were not filled in of `GET /api/work-list/export?rows=parcels`. Default: false: they are errors.",
+      ),
       ...importFields,
     }),
     upload: tableUpload({ limitMiB: LIMIT_MIB, example: CSV_EXAMPLE, jsonLinesExample: JSON_EXAMPLE }),
@@ -124,9 +141,9 @@ export const shipmentImportRoutes: readonly BackOfficeRoute[] = [
     handle: async ({ caller, query, body: bytes, by }, { bulk }) => {
       const errors = idErrors("con", "connectionId", query);
       if (errors.length > 0) return validationFailed(errors);
-      const { repeatedTrackingNumber = false } = query;
+      const { repeatedTrackingNumber = false, onlyTracked = false } = query;
       const connectionId = idIn("con", query.connectionId);
-      const file = { bytes, connectionId, repeatedTrackingNumber, ...importOptions(query) };
+      const file = { bytes, connectionId, repeatedTrackingNumber, onlyTracked, ...importOptions(query) };
       const staff = { ...caller, by };
       const imported = await bulk.run("runningImports", caller, caller.id ?? "operator", (importing) =>
         importTracking(importing, staff, file),

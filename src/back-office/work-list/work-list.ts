@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import type { Initiator } from "../../audit/record-audit.ts";
+import { PARCELS_TO_FILL_IN } from "../../fulfilment/import-tracking.ts";
 import { putAside, releasePickList, takePickList, takeUp } from "../../fulfilment/pick-lists.ts";
 import {
   listPickLists,
@@ -45,6 +46,7 @@ import {
   PutAsideReasonSchema,
   PutAsideSchema,
   toCsvWork,
+  toParcelRows,
   toWirePickList,
   toWireWork,
   toWorkRows,
@@ -334,6 +336,22 @@ export const putAsideRoutes: readonly BackOfficeRoute[] = [
   }),
 ];
 
+const WORK_FILES = {
+  lines: { name: "work-list", columns: EXPORTED_WORK, toRows: toWorkRows },
+  parcels: { name: "parcels", columns: PARCELS_TO_FILL_IN, toRows: toParcelRows },
+} as const;
+
+const rowsField = Type.Optional(
+  describedAs(
+    enumeration(
+      "WorkFileRows",
+      ["lines", "parcels"],
+      "`lines`: a row for each line. `parcels`: a row for each order, with empty cells for its parcel, which an import of shipments reads when they are filled in.",
+    ),
+    "What a row is about. Default: `lines`.",
+  ),
+);
+
 export const workExportRoutes: readonly BackOfficeRoute[] = [
   route({
     method: "GET",
@@ -344,9 +362,9 @@ export const workExportRoutes: readonly BackOfficeRoute[] = [
     tag: "Work list",
     summary: "Export the orders to pick and ship",
     description:
-      "All orders that the filters of the list match, the oldest first, as one file with a row for each line. Each order is in the state in which it is read. The file is sent while the orders are read: if the connection closes before the end of the response, the file is not complete.",
+      "All orders that the filters of the list match, the oldest first, as one file. Each order is in the state in which it is read. The file is sent while the orders are read: if the connection closes before the end of the response, the file is not complete.",
     isList: true,
-    query: Type.Object({ ...workFilterFields, format: tableFormatField }),
+    query: Type.Object({ ...workFilterFields, rows: rowsField, format: tableFormatField }),
     responses: {
       200: { description: "The orders.", file: tableFiles(rawCsvRow(EXPORTED_WORK.columns)) },
     },
@@ -356,14 +374,16 @@ export const workExportRoutes: readonly BackOfficeRoute[] = [
       if (errors.length > 0) return validationFailed(errors);
       const facilityIds = shownFacilities(caller, idIn("fac", query.facilityId));
       const filter = { facilityIds, taken: query.taken ?? null };
+      const { rows = "lines", format = "csv" } = query;
+      const { name, columns, toRows } = WORK_FILES[rows];
       return bulk.export(caller, null, async (context) =>
-        writeTable(query.format ?? "csv", "work-list", EXPORTED_WORK, rowsOf(context, by, filter)),
+        writeTable(format, name, columns, rowsOf(context, by, filter, toRows)),
       );
     },
   }),
 ];
 
-async function* rowsOf(context: Context, by: Initiator, filter: WorkFilter) {
+async function* rowsOf(context: Context, by: Initiator, filter: WorkFilter, toRows: typeof toWorkRows) {
   for await (const items of exportWork(context.db, filter, context.clock.now()))
-    yield toWorkRows(await describeWork(context, by, items));
+    yield toRows(await describeWork(context, by, items));
 }

@@ -169,6 +169,16 @@ export const EXPORTED_WORK: TableColumns = {
   numbers: ["quantity"],
 };
 
+/** One row for each order, as `PARCELS_TO_FILL_IN` has its columns. */
+export const toParcelRows = (work: readonly Static<typeof WorkSchema>[]): unknown[][] =>
+  work.map(({ orderId, externalOrderId, createdAt, shippingAddress, note }) =>
+    [
+      ...[orderId, externalOrderId, "", "", "", createdAt],
+      ...LABEL_COLUMNS.map((column) => shippingAddress[column]),
+      note,
+    ].map((cell) => cell ?? ""),
+  );
+
 /** One row for each line. */
 export const toWorkRows = (work: readonly Static<typeof WorkSchema>[]): unknown[][] =>
   work.flatMap((order) =>

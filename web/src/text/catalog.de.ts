@@ -131,6 +131,7 @@ export const catalog: Translated<typeof english> = {
       "Viele neue Produkte oder viele Änderungen aus einer Datei. Sie sehen zuerst, was sich ändern würde.",
     file: "Datei",
     chooseFile: "CSV- oder Excel-Datei wählen",
+    chooseTable: "CSV-, Excel- oder JSON-Datei wählen",
     drop: "Oder legen Sie die Datei hier ab.",
     fileHelp:
       "Die erste Zeile nennt die Spalten: sku, name und price, und beliebige von weightGrams, barcode, lowStockBelow, description, imageUrl, status und id.",
@@ -180,6 +181,7 @@ export const catalog: Translated<typeof english> = {
     show: "Zeigen",
     more: "Mehr zeigen",
     listed: "Die ersten {{number}} Zeilen der Datei sind aufgeführt.",
+    listedFirst: "Nur die ersten Zeilen sind aufgeführt.",
     errorsTitle: "Die Datei hat Fehler",
     errors_one: "{{count, number}} Fehler. Nichts wird importiert, bis die Datei keinen mehr hat.",
     errors_other: "{{count, number}} Fehler. Nichts wird importiert, bis die Datei keinen mehr hat.",
@@ -192,6 +194,6 @@ export const catalog: Translated<typeof english> = {
     fileChanged:
       "Die Datei wurde seit der Auswahl geändert, oder sie ist nicht lesbar. Wählen Sie sie erneut.",
     unknown:
-      "Die Verbindung brach während des Imports ab. Prüfen Sie die Datei erneut: Sind die Produkte gespeichert, so sind ihre Zeilen unverändert.",
+      "Die Verbindung brach während des Imports ab. Prüfen Sie die Datei erneut: Was gespeichert ist, ist dann unverändert.",
   },
 };

@@ -122,6 +122,7 @@ export const catalog = {
     about: "Many new products, or many changes, from a file. You see first what would change.",
     file: "File",
     chooseFile: "Choose a CSV or Excel file",
+    chooseTable: "Choose a CSV, Excel or JSON file",
     drop: "Or drop the file here.",
     fileHelp:
       "The first line names the columns: sku, name and price, and any of weightGrams, barcode, lowStockBelow, description, imageUrl, status and id.",
@@ -171,6 +172,7 @@ export const catalog = {
     show: "Show",
     more: "Show more",
     listed: "The first {{number}} rows of the file are listed.",
+    listedFirst: "Only the first rows are listed.",
     errorsTitle: "The file has errors",
     errors_one: "{{count, number}} error. Nothing is imported until the file has none.",
     errors_other: "{{count, number}} errors. Nothing is imported until the file has none.",
@@ -182,6 +184,6 @@ export const catalog = {
     toProducts: "Products",
     fileChanged: "The file has changed since you chose it, or cannot be read. Choose it again.",
     unknown:
-      "The connection was lost during the import. Check the file again: if the products were stored, its rows are unchanged.",
+      "The connection was lost during the import. Check the file again: rows that were stored are unchanged.",
   },
 };

@@ -40,6 +40,7 @@ export const warehouse: Translated<typeof en> = {
     title: "Arbeitsliste",
     about:
       "Was jetzt versandt werden kann, das Älteste zuerst. Scannen Sie eine Bestellung, um sie zu packen.",
+    import: "Sendungsnummern importieren",
     waiting: "Bestellt",
     goods: "Ware",
     otherGoods_one: "{{count, number}} weiteres Produkt",
@@ -386,7 +387,6 @@ export const warehouse: Translated<typeof en> = {
     title: "Bestand importieren",
     open: "Importieren",
     about: "Viele Mengen aus einer Datei. Sie sehen zuerst, was sich ändern würde.",
-    chooseFile: "CSV-, Excel- oder JSON-Datei wählen",
     fileHelp:
       "Eine Tabelle, deren erste Zeile die Spalten nennt, oder ein JSON-Objekt in jeder Zeile. Eine Zeile nennt ein Produkt mit productId, sku oder barcode.",
     quantity:
@@ -405,7 +405,33 @@ export const warehouse: Translated<typeof en> = {
     product: "Produkt",
     before: "Vorhanden vorher",
     after: "Vorhanden nachher",
-    listed: "Nur die ersten Zeilen sind aufgeführt.",
     done: "Der Bestand wurde importiert.",
+  },
+  trackingImport: {
+    title: "Sendungsnummern importieren",
+    about: "Pakete, die das Haus verlassen haben, aus einer Datei. Sie sehen zuerst, was versandt würde.",
+    download: "Vorlage herunterladen",
+    start:
+      "Die Vorlage hat die wartenden Bestellungen. Füllen Sie trackingNumber, vielleicht auch carrier und weightGrams, bei dem aus, was versandt ist. Bestellungen ohne diese werden ausgelassen.",
+    fileHelp:
+      "Andere Dateien gehen auch: Jede Zeile hat eine trackingNumber und nennt eine Bestellung mit orderId oder externalOrderId. Alles, was von ihr übrig ist, wird damit versandt. Für ein Paket mit einem Teil der Ware fügen Sie eine Zeile für jede sku hinzu, mit quantity.",
+    repeat: "Dieselbe Datei noch einmal versendet nichts doppelt.",
+    connection: "Verbindung der Bestellungen",
+    connectionHelp: "Für Bestellnummern, die mehrere Verbindungen haben.",
+    repeated:
+      "Sendungsnummern, die auf anderen Paketen stehen, sind gewollt: Diese Bestellungen wurden zusammen gepackt",
+    import_one: "{{count, number}} Paket speichern",
+    import_other: "{{count, number}} Pakete speichern",
+    importEffect:
+      "Pakete, die ihre Bestellung nicht zulässt, werden ausgelassen. Alle anderen werden versandt, und Händler und Partner erfahren davon.",
+    nothing: "Es gibt nichts zu speichern.",
+    shipped: "Versandt",
+    updated: "Nummer ergänzt",
+    unchanged: "Schon vorhanden",
+    rejected: "Ausgelassen",
+    untracked: "Ohne Sendungsnummer",
+    parcels: "Pakete",
+    number: "Sendungsnummer",
+    done: "Die Pakete sind gespeichert.",
   },
 };

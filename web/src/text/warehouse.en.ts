@@ -36,6 +36,7 @@ export const warehouse = {
   work: {
     title: "Work list",
     about: "Orders that can be shipped now, the oldest first. Scan an order to pack it.",
+    import: "Import tracking",
     waiting: "Ordered",
     goods: "Goods",
     otherGoods_one: "{{count, number}} other product",
@@ -375,7 +376,6 @@ export const warehouse = {
     title: "Import stock",
     open: "Import",
     about: "Many quantities from a file. You see first what would change.",
-    chooseFile: "Choose a CSV, Excel or JSON file",
     fileHelp:
       "A table whose first line names the columns, or a JSON object in each line. A row names a product by productId, sku or barcode.",
     quantity:
@@ -394,7 +394,32 @@ export const warehouse = {
     product: "Product",
     before: "On hand before",
     after: "On hand after",
-    listed: "Only the first rows are listed.",
     done: "The stock was imported.",
+  },
+  trackingImport: {
+    title: "Import tracking",
+    about: "Parcels that have left, from a file. You see first what would ship.",
+    download: "Download template",
+    start:
+      "The template has the orders that wait. Fill in trackingNumber, and perhaps carrier and weightGrams, of what has left. Orders without them are left out.",
+    fileHelp:
+      "Other files work too: each row has a trackingNumber and names an order by orderId or externalOrderId. All that is left of the order ships with it. For a parcel with some of the goods, add a row for each sku, with quantity.",
+    repeat: "The same file again ships nothing twice.",
+    connection: "Connection of the orders",
+    connectionHelp: "For order ids that several connections have.",
+    repeated: "Tracking numbers that are on other parcels are meant: these orders were packed together",
+    import_one: "Store {{count, number}} parcel",
+    import_other: "Store {{count, number}} parcels",
+    importEffect:
+      "Parcels that their orders forbid are left out. All others ship, and merchants and partners are notified.",
+    nothing: "There is nothing to store.",
+    shipped: "Shipped",
+    updated: "Tracking added",
+    unchanged: "Already there",
+    rejected: "Left out",
+    untracked: "Without tracking",
+    parcels: "Parcels",
+    number: "Tracking number",
+    done: "The parcels were stored.",
   },
 };

@@ -1,8 +1,10 @@
 import IconAlertTriangle from "icon:alert-triangle";
 import IconDownload from "icon:download";
 import IconFileSpreadsheet from "icon:file-spreadsheet";
-import { Alert, Button, Code, FileInput, Group, Progress, Stack, Text } from "@mantine/core";
-import type { ReactNode } from "react";
+import { Alert, Button, Code, FileInput, Group, Progress, Select, Stack, Text } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { ApiProblem } from "../../api/problem.ts";
 import type { RecognisedTable, ValidationError } from "../../api/schema.d.ts";
@@ -12,8 +14,14 @@ import { ButtonLink } from "../../ui/link.tsx";
 import { DataTable } from "../../ui/list/data-table.tsx";
 import { Section } from "../../ui/page.tsx";
 import { ProblemMessage } from "../../ui/problem-message.tsx";
+import { type ThingKind, thingsQuery } from "../things.ts";
 import { csvOf } from "./csv-of.ts";
 import { type Import, type ImportState, UnknownOutcome, UnreadableFile } from "./use-import.ts";
+
+/** Rows that are drawn of those that a stored part of a file lists. */
+export const SHOWN_MAX = 200;
+/** Waits for the end of a word, so that each letter is not a request. */
+const TYPING_MS = 200;
 
 /** What a person can decide about a file with errors. */
 export type FileChoice = { readonly skipInvalid: boolean; readonly asWritten: boolean };
@@ -43,6 +51,8 @@ type StepsProps<Result, Choice extends FileChoice> = {
   readonly field: (isBusy: boolean) => ReactNode;
   /** What would change, or has changed. */
   readonly result: (result: Result, isStored: boolean) => ReactNode;
+  /** False: rows with errors cannot be left out. */
+  readonly skips?: boolean;
 };
 
 /** An import from the choice of a file to its result: it is checked at once, and stored when the person has seen what it changes. */
@@ -53,6 +63,7 @@ export function ImportSteps<Result, Choice extends FileChoice>({
   help,
   field,
   result,
+  skips = true,
 }: StepsProps<Result, Choice>) {
   const { t } = useTranslation();
   const isBusy = state.phase === "storing";
@@ -89,6 +100,7 @@ export function ImportSteps<Result, Choice extends FileChoice>({
       {state.phase === "failed" && (
         <ImportFailure
           error={state.error}
+          skips={skips}
           retry={() => choose(file, choice)}
           retryWith={(decided) => choose(file, { ...choice, ...decided })}
         />
@@ -164,16 +176,17 @@ export function ImportOutcome(props: OutcomeProps) {
 
 type Props = {
   readonly error: unknown;
+  readonly skips: boolean;
   readonly retry: () => void;
   /** Checks the file again with a choice. */
   readonly retryWith: (choice: Partial<FileChoice>) => void;
 };
 
 /** Why nothing is imported: the lines of the file that are wrong, or what went wrong on the way. */
-function ImportFailure({ error, retry, retryWith }: Props) {
+function ImportFailure({ error, skips, retry, retryWith }: Props) {
   const { t } = useTranslation();
   if (error instanceof ApiProblem && error.errors.some(({ line }) => line !== undefined))
-    return <LineErrors problem={error} retry={retry} retryWith={retryWith} />;
+    return <LineErrors problem={error} skips={skips} retry={retry} retryWith={retryWith} />;
   if (error instanceof UnreadableFile || error instanceof UnknownOutcome)
     return (
       <Alert
@@ -196,6 +209,7 @@ function ImportFailure({ error, retry, retryWith }: Props) {
 
 function LineErrors({
   problem: { errors, members, requestId },
+  skips,
   retry,
   retryWith,
 }: Omit<Props, "error"> & { readonly problem: ApiProblem }) {
@@ -228,7 +242,7 @@ function LineErrors({
               {t("importing.asWritten")}
             </Button>
           )}
-          {errors.every(({ rule }) => !OF_FILES.includes(rule)) && (
+          {skips && errors.every(({ rule }) => !OF_FILES.includes(rule)) && (
             <Button size="xs" variant="default" onClick={() => retryWith({ skipInvalid: true })}>
               {t("importing.skipInvalid")}
             </Button>
@@ -321,6 +335,60 @@ function Findings({ recognised, warnings }: FindingsProps) {
       </Text>
       {warnings.length > 0 && <NamedRows label={t("importing.warnings")} errors={warnings} />}
     </>
+  );
+}
+
+type ThingProps = {
+  readonly kind: ThingKind;
+  readonly label: string;
+  readonly description: string;
+  readonly error?: string | false;
+  readonly value: string | null;
+  readonly isBusy: boolean;
+  readonly onChange: (id: string | null) => void;
+};
+
+/** What rows belong to that do not name it, found by its name. */
+export function ThingOfRows({
+  kind,
+  label,
+  description,
+  error = false,
+  value,
+  isBusy,
+  onChange,
+}: ThingProps) {
+  const { t } = useTranslation();
+  const [typed, setTyped] = useState("");
+  const [q] = useDebouncedValue(typed.trim(), TYPING_MS);
+  const [chosen, setChosen] = useState<{ value: string; label: string } | null>(null);
+  const { data = [] } = useQuery({
+    ...thingsQuery(kind, q === chosen?.label ? "" : q), // The field shows the name of what is chosen.
+    placeholderData: keepPreviousData,
+  });
+  const found = data.map(({ id, name }) => ({ value: id, label: name }));
+  const isElsewhere = chosen !== null && !found.some((option) => option.value === chosen.value);
+  return (
+    <Select
+      maw={340}
+      label={label}
+      description={description}
+      error={error}
+      data={isElsewhere ? [chosen, ...found] : found}
+      value={value}
+      onChange={(id, option) => {
+        setChosen(option === null ? null : { value: option.value, label: option.label });
+        onChange(id);
+      }}
+      searchable
+      clearable
+      clearButtonProps={{ "aria-label": t("ui.clear") }}
+      disabled={isBusy}
+      searchValue={typed}
+      onSearchChange={setTyped}
+      filter={({ options }) => options} // The service has searched.
+      nothingFoundMessage={t("palette.nothing")}
+    />
   );
 }
 

@@ -46,6 +46,10 @@ export const slipsQuery = (id: string) =>
 
 export const openFacilitiesQuery = () => read("/api/facilities", { params: { query: { limit: 100 } } });
 
+/** What waits, a row for each order, to fill in the tracking of its parcel. */
+export const parcelsFile = ({ facilityId }: WorkFilters): string =>
+  `/api/work-list/export${stringifySearch({ facilityId, rows: "parcels", format: "xlsx" })}`;
+
 /** All orders that the filters match, as a file for the browser to store. */
 export const workFile = ({ facilityId, taken }: WorkFilters): string =>
   `/api/work-list/export${stringifySearch({ facilityId, taken, format: "xlsx" })}`;

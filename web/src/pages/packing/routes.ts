@@ -13,6 +13,7 @@ import {
 
 // Apart from their routes: inside, TypeScript does not infer their types.
 const workSearch = searchParams({ facilityId: text, taken: flag, cursor: text });
+const importSearch = searchParams({ facilityId: text });
 const stationSearch = searchParams({ pickListId: text, scan: text });
 const slipsSearch = searchParams({ shipmentId: text });
 
@@ -41,6 +42,13 @@ export const stationRoute = createRoute({
   path: "/work/pack",
   validateSearch: stationSearch,
   component: lazyRouteComponent(() => import("./station-page.tsx"), "StationPage"),
+});
+
+export const trackingImportRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "/work/import",
+  validateSearch: importSearch,
+  component: lazyRouteComponent(() => import("./import-page.tsx"), "TrackingImportPage"),
 });
 
 export const commandsRoute = createRoute({

@@ -1,4 +1,5 @@
 import IconChevronDown from "icon:chevron-down";
+import IconUpload from "icon:upload";
 import { Box, Button, Group, NumberInput, Popover, Select, Stack, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -14,7 +15,7 @@ import { readStored, store } from "../../stored.ts";
 import { countryName, formatNumber } from "../../text/format.ts";
 import { DownloadButton } from "../../ui/download-button.tsx";
 import { filled, useApiForm } from "../../ui/form/use-api-form.ts";
-import { TextLink, useGo } from "../../ui/link.tsx";
+import { ButtonLink, TextLink, useGo } from "../../ui/link.tsx";
 import { IdText } from "../../ui/list/data-table.tsx";
 import { Filters, FlagFilter, SelectFilter, useSetFilters } from "../../ui/list/filters.tsx";
 import { ListPage } from "../../ui/list/list-page.tsx";
@@ -53,7 +54,7 @@ export function WorkPage() {
       actions={
         <>
           <OpenPickLists facilityId={search.facilityId} />
-          {packs && <DownloadButton address={workFile(search)} needsProof />}
+          {packs && <FileActions />}
         </>
       }
       filters={
@@ -116,6 +117,25 @@ export function WorkPage() {
         },
       ]}
     />
+  );
+}
+
+/** For those who pack, and do not only read. */
+function FileActions() {
+  const { t } = useTranslation();
+  const search = route.useSearch();
+  return (
+    <>
+      <DownloadButton address={workFile(search)} needsProof />
+      <ButtonLink
+        to={paths.trackingImport({ facilityId: search.facilityId })}
+        size="xs"
+        variant="default"
+        leftSection={<IconUpload size={14} />}
+      >
+        {t("work.import")}
+      </ButtonLink>
+    </>
   );
 }
 

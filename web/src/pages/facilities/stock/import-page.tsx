@@ -1,8 +1,6 @@
-import { Select, Text } from "@mantine/core";
-import { useDebouncedValue } from "@mantine/hooks";
-import { keepPreviousData, useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { Text } from "@mantine/core";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { ApiProblem } from "../../../api/problem.ts";
 import type { StockImportResult } from "../../../api/schema.d.ts";
@@ -20,17 +18,13 @@ import {
   ImportSteps,
   mediaTypeOf,
   NamedRows,
+  SHOWN_MAX,
+  ThingOfRows,
 } from "../../imports/import-parts.tsx";
 import { type Import, useImport } from "../../imports/use-import.ts";
-import { thingsQuery } from "../../things.ts";
 import { facilityQuery } from "../queries.ts";
 
 const route = getRouteApi("/signed-in/facilities/$facilityId/stock/import");
-
-/** Rows that are drawn: the service lists more. */
-const SHOWN_MAX = 200;
-/** Waits for the end of a word, so that each letter is not a request. */
-const TYPING_MS = 200;
 
 type Choice = FileChoice & {
   /** The merchant of rows that name none. Null: each row names one, or a product by its id. */
@@ -70,14 +64,17 @@ export function StockImportPage() {
     >
       <ImportSteps
         running={running}
-        label={t("stockImport.chooseFile")}
+        label={t("importing.chooseTable")}
         accept=".csv,.txt,.xlsx,.json,.jsonl,.ndjson,text/csv,application/x-ndjson"
         help={(["fileHelp", "quantity", "repeat"] as const).map((name) => t(`stockImport.${name}`))}
         field={(isBusy) => (
-          <MerchantOfRows
+          <ThingOfRows
+            kind="merchants"
+            label={t("stockImport.merchant")}
+            description={t("stockImport.merchantHelp")}
+            error={lacksMerchant(running) && t("stockImport.merchantMissing")}
             value={running.choice.merchantId}
             isBusy={isBusy}
-            isMissing={lacksMerchant(running)}
             onChange={(merchantId) => running.choose(running.file, { ...running.choice, merchantId })}
           />
         )}
@@ -97,48 +94,6 @@ const lacksMerchant = ({ state }: Running): boolean =>
   state.phase === "failed" &&
   state.error instanceof ApiProblem &&
   state.error.errors.some(({ column, rule }) => column === "merchantId" && rule === "required");
-
-type MerchantProps = {
-  readonly value: string | null;
-  readonly isBusy: boolean;
-  readonly isMissing: boolean;
-  readonly onChange: (merchantId: string | null) => void;
-};
-
-function MerchantOfRows({ value, isBusy, isMissing, onChange }: MerchantProps) {
-  const { t } = useTranslation();
-  const [typed, setTyped] = useState("");
-  const [q] = useDebouncedValue(typed.trim(), TYPING_MS);
-  const [chosen, setChosen] = useState<{ value: string; label: string } | null>(null);
-  const { data = [] } = useQuery({
-    ...thingsQuery("merchants", q === chosen?.label ? "" : q), // The field shows the name of what is chosen.
-    placeholderData: keepPreviousData,
-  });
-  const found = data.map(({ id, name }) => ({ value: id, label: name }));
-  const isElsewhere = chosen !== null && !found.some((option) => option.value === chosen.value);
-  return (
-    <Select
-      maw={340}
-      label={t("stockImport.merchant")}
-      description={t("stockImport.merchantHelp")}
-      error={isMissing && t("stockImport.merchantMissing")}
-      data={isElsewhere ? [chosen, ...found] : found}
-      value={value}
-      onChange={(id, option) => {
-        setChosen(option === null ? null : { value: option.value, label: option.label });
-        onChange(id);
-      }}
-      searchable
-      clearable
-      clearButtonProps={{ "aria-label": t("ui.clear") }}
-      disabled={isBusy}
-      searchValue={typed}
-      onSearchChange={setTyped}
-      filter={({ options }) => options} // The service has searched.
-      nothingFoundMessage={t("palette.nothing")}
-    />
-  );
-}
 
 type ResultProps = {
   readonly running: Running;
@@ -196,7 +151,7 @@ function Result({ running, result, isStored, facilityId }: ResultProps) {
       )}
       {(changes.length > SHOWN_MAX || changes.length < changed || rejections.length < rejected) && (
         <Text size="xs" c="dimmed">
-          {t("stockImport.listed")}
+          {t("importing.listedFirst")}
         </Text>
       )}
     </ImportOutcome>
