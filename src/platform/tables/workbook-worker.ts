@@ -1,4 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
+import { inflateRawSync } from "node:zlib";
 import { type CellValue, readXlsx, streamXlsxRows } from "hucre/xlsx";
 import type { FileFault } from "../wire/rules.ts";
 import type { TableRow } from "./decode.ts";
@@ -90,31 +91,78 @@ const DIRECTORY_ENTRY = 0x02014b50;
 /** The end of the directory, with the longest comment. */
 const END_MAX = 65_557;
 
-/** The size of all parts, from the directory of the ZIP. A part without a size, or with one of 4 GiB and more, is too large. */
-function unpackedSize(zip: Buffer): number {
+/** A part of the workbook, as the directory of the ZIP declares it. */
+type Part = {
+  readonly name: string;
+  readonly isDeflated: boolean;
+  readonly packed: number;
+  /** Infinite of a part without a size, or with one of 4 GiB and more. */
+  readonly unpacked: number;
+  readonly position: number;
+};
+
+function partsOf(zip: Buffer): Part[] {
   let end = zip.length - 22;
   while (end >= Math.max(0, zip.length - END_MAX) && zip.readUInt32LE(end) !== END_OF_DIRECTORY) end -= 1;
   if (end < 0 || zip.readUInt32LE(end) !== END_OF_DIRECTORY) throw new Refused("not_a_workbook");
-  let size = 0;
+  const parts: Part[] = [];
   let position = zip.readUInt32LE(end + 16);
   for (let left = zip.readUInt16LE(end + 10); left > 0; left -= 1) {
     if (position + 46 > zip.length || zip.readUInt32LE(position) !== DIRECTORY_ENTRY)
       throw new Refused("not_a_workbook");
     const [packed, unpacked] = [zip.readUInt32LE(position + 20), zip.readUInt32LE(position + 24)];
-    size += unpacked === 0 && packed > 2 ? Number.POSITIVE_INFINITY : unpacked;
-    const [name, extra, comment] = [28, 30, 32].map((at) => zip.readUInt16LE(position + at));
-    position += 46 + (name ?? 0) + (extra ?? 0) + (comment ?? 0);
+    const [length = 0, extra = 0, comment = 0] = [28, 30, 32].map((at) => zip.readUInt16LE(position + at));
+    parts.push({
+      name: zip.toString("latin1", position + 46, position + 46 + length),
+      isDeflated: zip.readUInt16LE(position + 10) !== 0,
+      packed,
+      unpacked: unpacked === 0 && packed > 2 ? Number.POSITIVE_INFINITY : unpacked,
+      position: zip.readUInt32LE(position + 42),
+    });
+    position += 46 + length + extra + comment;
   }
-  return size;
+  return parts;
+}
+
+/** True if a format of numbers consists of zeros. Only then the formats of cells matter. */
+function hasFormatOfZeros(zip: Buffer, parts: readonly Part[]): boolean {
+  const styles = parts.find(({ name }) => name.endsWith("/styles.xml"));
+  if (styles === undefined) return false;
+  const { isDeflated, packed, unpacked, position } = styles;
+  const begin = position + 30 + zip.readUInt16LE(position + 26) + zip.readUInt16LE(position + 28);
+  const content = zip.subarray(begin, begin + packed);
+  const xml = isDeflated ? inflateRawSync(content, { maxOutputLength: unpacked + 1 }) : content;
+  return /formatCode=["']0{2,}["']/.test(xml.toString("latin1"));
+}
+
+/** Cells by row and column, counted from 0: `4,1`. */
+type ShownCells = ReadonlyMap<string, string>;
+
+/**
+ * The numbers of a sheet to which a format such as `00000` adds zeros, as a person sees them. Formats are only in what reads the sheet as
+ * a whole, so a table that is too large for that is refused: without the zeros, its identifiers would be others.
+ */
+async function withZeros({ index }: Sheet): Promise<ShownCells> {
+  const { sheets } = await readXlsx(bytes, { sheets: [index], readStyles: true }).catch(() => {
+    throw new Refused("large_workbook");
+  });
+  const shown = new Map<string, string>();
+  for (const [at, { value, style }] of sheets[0]?.cells ?? [])
+    if (Number.isInteger(value) && Number(value) >= 0 && /^0{2,}$/.test(style?.numFmt ?? ""))
+      shown.set(at, textOf(value ?? null).padStart(style?.numFmt?.length ?? 0, "0"));
+  return shown;
 }
 
 async function readRows(): Promise<void> {
-  const size = unpackedSize(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+  const zip = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const parts = partsOf(zip);
+  const size = parts.reduce((sum, { unpacked }) => sum + unpacked, 0);
   if (size > limits.unpackedBytesMax) throw new Refused("large_workbook");
   const sheet = await chosenSheet(await visibleSheets());
   await send({ sheet: sheet.name });
+  const shown = hasFormatOfZeros(zip, parts) ? await withZeros(sheet) : new Map();
   let rows: TableRow[] = [];
-  for await (const row of rowsOf(sheet)) {
+  for await (const row of rowsOf(sheet, shown)) {
     rows.push(row);
     if (rows.length < BATCH_SIZE) continue;
     await send({ rows });
@@ -141,11 +189,14 @@ async function chosenSheet(sheets: readonly [Sheet, ...Sheet[]]): Promise<Sheet>
 
 let cellCount = 0;
 
-async function* rowsOf({ index }: Sheet): AsyncGenerator<TableRow> {
+async function* rowsOf({ index }: Sheet, shown: ShownCells = new Map()): AsyncGenerator<TableRow> {
   for await (const { index: row, values } of streamXlsxRows(bytes, { sheet: index })) {
     cellCount += values.length;
     if (cellCount > limits.cellsMax) throw new Refused("large_workbook");
-    yield { line: row + 1, cells: values.map(textOf) };
+    yield {
+      line: row + 1,
+      cells: values.map((value, column) => shown.get(`${row},${column}`) ?? textOf(value)),
+    };
   }
 }
 

@@ -126,6 +126,27 @@ describe("a workbook", () => {
     ]);
   });
 
+  it("has the zeros of a format that consists of them, as a person sees them", async () => {
+    const cases: [CellValue, string, string][] = [
+      [123, "00000", "00123"],
+      [0, "00", "00"],
+      [123456, "00000", "123456"],
+      ["7", "00000", "7"],
+      [-7, "00000", "-7"],
+      [7.5, "00000", "7.5"],
+      [7, "0", "7"],
+      [7, "#,##0", "7"],
+      [7, "000.00", "7"],
+      [7, "General", "7"],
+    ];
+    const rows = [["SKU", "Name", "Price"], ...cases.map(([value, format]) => [value, format, 1])];
+    const cells = new Map(cases.map(([value, numFmt], at) => [`${at + 1},0`, { value, style: { numFmt } }]));
+    const titles = { name: "S0", rows: [["Prices"]] };
+    const workbook = await writeXlsx({ sheets: [titles, { name: "S1", rows, cells }] });
+    const found = await read(Buffer.from(workbook));
+    expect(found.rows).toEqual(cases.map(([, format, text], at) => `${at + 2} ${text} ${format} 1`));
+  });
+
   it("without a table has the errors of its first sheet", async () => {
     const { errors } = await read(await book([[null]], [["a"]], [["b"]]));
     expect(errors[0]).toMatchObject({ column: "a", rule: "unknown_column" });
