@@ -443,6 +443,26 @@ describe("an identifier that a spreadsheet has damaged", () => {
   });
 });
 
+describe("a new SKU that differs from another one in upper and lower case only", () => {
+  const spelled = (line: number, meant?: string) => ({
+    ...{ line, column: "sku", rule: "sku_case", ...(meant && { meant }) },
+  });
+
+  it("is imported with a warning, if the other one is stored or in an earlier row", async () => {
+    await create("abc-1");
+    const rows = ["ABC-1,a,1", "abc-1,b,1", "Größe,c,1", "GRÖSSE,d,1", "größe,e,1", "DEF,f,1"];
+    const { body } = await importInto([HEADER, ...rows].join("\n"), { match: "sku" });
+    expect(body).toMatchObject({ created: 5, changed: 1, warnings: [spelled(2, "abc-1"), spelled(6)] });
+    const again = await importInto([HEADER, ...rows].join("\n"), { match: "sku" });
+    expect(again.body).toMatchObject({ created: 0, unchanged: 6, warnings: [] });
+  });
+
+  it("is another one than the same SKU twice, where that is no error", async () => {
+    const { body } = await importInto(`${HEADER}\nA,a,1\nA,b,1\na,c,1\n`, { match: "none" });
+    expect(body).toMatchObject({ created: 3, warnings: [spelled(4)] });
+  });
+});
+
 describe("skipInvalid", () => {
   it("imports the valid rows, and lists the others", async () => {
     await create("A");

@@ -240,7 +240,11 @@ export class SeenValues {
   #count = 0;
 
   /** Adds a value of a column with a mark. Returns whether an earlier row has it: with the mark, without it, or null. */
-  add(column: "id" | "sku" | "barcode" | "parcel", value: string, mark = false): boolean | null {
+  add(
+    column: "id" | "sku" | "skuInLowerCase" | "barcode" | "parcel",
+    value: string,
+    mark = false,
+  ): boolean | null {
     const digest = hash("sha256", `${column} ${value}`, "buffer");
     const [high, low] = [digest.readUInt32LE(0) || 1, digest.readUInt32LE(4) & ~1];
     const slot = slotOf(this.#slots, high, low);

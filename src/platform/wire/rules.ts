@@ -672,6 +672,13 @@ export const BACK_OFFICE_RULES = {
     [],
     () => "has a wrong check digit",
   ),
+  sku_case: rule(
+    "A new SKU that differs from others in more than upper and lower case. Only a warning.",
+    [],
+    ({ meant }) =>
+      `differs from ${meant === undefined ? "that of an earlier row" : meant} only in upper and lower case, so it is another product`,
+    ["meant"],
+  ),
 } as const;
 
 export const RULES = { ...SHARED_RULES, ...BACK_OFFICE_RULES } as const;

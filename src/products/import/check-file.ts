@@ -19,7 +19,7 @@ import {
 import { type Recognised, type RowError, readTable } from "../../platform/tables/read-table.ts";
 import { listOwnProducts } from "../products-sql.ts";
 import { type Before, type ImportHeader, type ImportRow, productColumns, readRow } from "./import-row.ts";
-import { compareImported, listBarcodeOwners, listSkuOwners } from "./import-sql.ts";
+import { compareImported, listBarcodeOwners, listSkuOwners, listSkusInOtherCase } from "./import-sql.ts";
 
 /** What one transaction can store in about ten seconds. A larger catalog is split into several files. */
 export const IMPORT_ROWS_MAX = 500_000;
@@ -87,7 +87,7 @@ async function checkBatch(
   batch: readonly ImportRow[],
 ): Promise<void> {
   const ids = batch.flatMap(({ id }) => id ?? []);
-  const { own, matched, taken, before, meant } = await db.transaction(async (tx) => {
+  const { own, matched, taken, before, meant, inOtherCase } = await db.transaction(async (tx) => {
     await planBatch(tx);
     const found = ids.length === 0 ? [] : await listOwnProducts(tx, merchant.id, ids);
     const matched = await matchRows(tx, merchant.id, match, batch);
@@ -102,6 +102,11 @@ async function checkBatch(
       taken: await findTakenBarcodes(tx, merchant.id, valid),
       before: await compareImported(tx, merchant, header, existing),
       meant: asWritten ? new Map() : await findMeant(tx, merchant.id, created),
+      inOtherCase: await listSkusInOtherCase(
+        tx,
+        merchant.id,
+        created.map(({ sku }) => sku),
+      ),
     };
   });
   const rows = batch.flatMap((read, index): ImportRow[] => {
@@ -124,11 +129,27 @@ async function checkBatch(
     const isNewBarcode = barcode !== null && (differing === null || "barcode" in differing);
     if (isNewBarcode && hasWrongCheckDigit(barcode))
       errors.warn({ line, column: "barcode", rule: "check_digit" }, about(row));
+    if (row.id === null && isNewInOtherCase(row, match, seen, inOtherCase)) {
+      const stored = inOtherCase.get(row.sku);
+      errors.warn({ line, column: "sku", rule: "sku_case", ...(stored && { meant: stored }) }, about(row));
+    }
     if (found.length === 0) return [{ ...row, before: differing }];
     errors.add(found, about(row));
     return [];
   });
   if (!errors.isFinal && rows.length > 0) await temporaryFile.add(rows);
+}
+
+/** True if the SKU of a new product is that of a stored one, or of an earlier row, but for upper and lower case. */
+function isNewInOtherCase(
+  { sku }: ImportRow,
+  match: ImportMatch,
+  seen: SeenValues,
+  stored: ReadonlyMap<string, string>,
+): boolean {
+  const isRepeated = match === "none" && seen.add("sku", sku) !== null; // Otherwise that is an error.
+  const isSpelled = seen.add("skuInLowerCase", sku.toLowerCase()) !== null;
+  return stored.has(sku) || (isSpelled && !isRepeated);
 }
 
 /** The error of a row that changes the product of an earlier row. */

@@ -41,6 +41,26 @@ export async function listSkuOwners(
   return new Map(rows.map(({ sku, ...owner }) => [sku, owner]));
 }
 
+/** SKUs that the merchant has in another mixture of upper and lower case, by those of which they are spellings. */
+export async function listSkusInOtherCase(
+  db: Queryable,
+  merchantId: string,
+  skus: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (skus.length === 0) return new Map();
+  const rows = await db.query<{ sku: string; stored: string }>({
+    name: "list-skus-in-other-case",
+    text: `
+      select k.sku, found.stored
+      from unnest($2::text[]) as k (sku)
+      cross join lateral (
+        select p.sku as stored from products p
+        where p.merchant_id = $1 and lower(p.sku) = lower(k.sku) and p.sku <> k.sku limit 1) as found`,
+    values: [merchantId, skus],
+  });
+  return new Map(rows.map(({ sku, stored }) => [sku, stored]));
+}
+
 /** Stores new products of a merchant, in the order of their rows. */
 export async function insertImported(
   tx: Queryable,

@@ -416,6 +416,8 @@ export const errors: ErrorTexts = {
       return text === undefined || meant === undefined ? text : `${text}; gespeichert ist ${meant}`;
     },
     check_digit: () => "hat eine falsche Prüfziffer",
+    sku_case: ({ meant }) =>
+      `unterscheidet sich von ${meant ?? "der einer früheren Zeile"} nur in Groß- und Kleinschreibung und ist deshalb ein anderes Produkt`,
   },
   checks: {
     challenge:

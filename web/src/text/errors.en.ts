@@ -383,6 +383,8 @@ export const errors: ErrorTexts = {
       return text === undefined || meant === undefined ? text : `${text}; ${meant} is stored`;
     },
     check_digit: () => "has a wrong check digit",
+    sku_case: ({ meant }) =>
+      `differs from ${meant ?? "that of an earlier row"} only in upper and lower case, so it is another product`,
   },
   checks: {},
   ofKey: (text) => `has a name that ${text}`,
