@@ -27,6 +27,7 @@ import {
   readDeliveryDetails,
   readDeliveryPage,
 } from "../webhooks/log/delivery-log.ts";
+import type { DeliveryFilter } from "../webhooks/log/delivery-log-sql.ts";
 import { ownerKind } from "../webhooks/owner.ts";
 import { redeliver } from "../webhooks/resend/manual.ts";
 import { type PartnerRoute, route } from "./partner-route.ts";
@@ -74,6 +75,9 @@ export const orderFinder =
       : (fromTypeId("ord", named) ?? undefined);
   };
 
+/** The name of the log in its cursors. */
+export const DELIVERY_LIST = "deliveries";
+
 type ReadPage = (...given: Parameters<typeof readDeliveryPage>) => Promise<object>;
 
 /** A page of the log of an owner, newest event first. If a filter matches nothing, the page is empty. */
@@ -84,13 +88,25 @@ export async function deliveryPageResponse(
   query: DeliveryQuery,
   read: ReadPage = readDeliveryPage,
 ): Promise<RouteResponse | Problem> {
+  const position = pagePosition(DELIVERY_LIST, query, UUID_MAX);
+  if (isProblem(position)) return position;
+  const filter = await deliveryFilter(findOrder, query);
+  if (filter === null) return { status: 200, body: { data: [], nextCursor: null } };
+  if (isProblem(filter)) return filter;
+  const page = await read(db, access, filter, position, clock.now());
+  return { status: 200, body: page };
+}
+
+/** What a query filters by. Null: by an order that the owner of the log does not know. */
+export async function deliveryFilter(
+  findOrder: FindOrder,
+  query: DeliveryQuery,
+): Promise<DeliveryFilter | Problem | null> {
   const errors = [...idErrors("whe", "endpointId", query), ...idErrors("evt", "eventId", query)];
   if (errors.length > 0) return validationFailed(errors);
-  const position = pagePosition("deliveries", query, UUID_MAX);
-  if (isProblem(position)) return position;
   const orderId = await findOrder(query.orderId);
-  if (orderId === undefined) return { status: 200, body: { data: [], nextCursor: null } };
-  const filter = {
+  if (orderId === undefined) return null;
+  return {
     endpointId: idIn("whe", query.endpointId),
     orderId,
     eventId: idIn("evt", query.eventId),
@@ -100,8 +116,6 @@ export async function deliveryPageResponse(
     until: timeIn(query.until),
     hasFailedAttempts: query.hasFailedAttempts ?? null,
   };
-  const page = await read(db, access, filter, position, clock.now());
-  return { status: 200, body: page };
 }
 
 /** A delivery with the requests and responses of its attempts. Null when the connection has no such delivery. */

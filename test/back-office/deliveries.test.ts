@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { deliveryRows } from "../../src/back-office/orders/deliveries.ts";
 import { fromTypeId } from "../../src/platform/ids.ts";
+import { encodeCursor } from "../../src/platform/wire/cursor.ts";
 import { createPartner, type Partner, placeOrder } from "../support/builders.ts";
 import { expectErrors, expectProblem, withoutItsOwn } from "../support/orders.ts";
 import { dumpTables } from "../support/tables.ts";
@@ -28,6 +30,7 @@ const personOf = ({ merchantId }: Partner): Client =>
 /** Each way to request the delivery, of this connection. */
 const REQUESTS: [method: string, rest: () => string][] = [
   ["GET", () => ""],
+  ["GET", () => "/export"],
   ["GET", () => `/${deliveryId}`],
   ["POST", () => `/${deliveryId}/redeliver`],
 ];
@@ -79,6 +82,58 @@ describe("the deliveries of a connection", () => {
       expect((await client.get(pathOf(partner, "?status=failed"))).body.data).toEqual([]);
       expect((await client.get(pathOf(partner, `/${deliveryId}`))).body).toEqual(shown);
     }
+  });
+
+  it("are exported with the filters of the list, and no order that the log does not have", async () => {
+    const rows = async (query: string, client = test.backOffice): Promise<string[]> => {
+      const { status, body } = await client.get(pathOf(partner, `/export${query}`));
+      expect(status, String(body)).toBe(200);
+      const [head, ...others] = String(body).trimEnd().split("\r\n");
+      expect(head).toMatch(
+        /^id,createdAt,eventType,.*,attemptCount,lastAttemptAt,durationMs,responseStatus,error,/,
+      );
+      return others.map((row) =>
+        row
+          .split(",")
+          .slice(0, 8)
+          .filter((_, at) => at !== 1 && at !== 3)
+          .join(" "),
+      );
+    };
+    const row = [deliveryId, "order.created", "pending", order.id, order.externalOrderId, endpointId].join(
+      " ",
+    );
+    for (const client of [test.backOffice, personOf(partner)]) {
+      expect(await rows("?eventType=order.created", client)).toEqual([row]);
+      expect(await rows(`?orderId=${order.externalOrderId}&status=pending`, client)).toEqual([row]);
+      expect(await rows("?orderId=none", client)).toEqual([]);
+      expect(await rows("?status=failed", client)).toEqual([]);
+    }
+    for (const [query, parameter] of [
+      ["endpointId=x", "endpointId"],
+      ["limit=1", "limit"],
+    ] as const)
+      expectErrors(await test.backOffice.get(pathOf(partner, `/export?${query}`)), [{ parameter }]);
+  });
+
+  it("say in the last row of a file that is too long where the next one continues", async () => {
+    const { data } = (await test.backOffice.get(pathOf(partner))).body;
+    let pages = 0;
+    const read = async () => {
+      pages += 1;
+      return { data, nextCursor: pages < 5 ? encodeCursor("deliveries", Buffer.alloc(16)) : null };
+    };
+    const found = async (max: number) => {
+      pages = 0;
+      const ids: unknown[] = [];
+      for await (const rows of deliveryRows(read, max))
+        ids.push(...rows.map(([id, time]) => (id === "not complete" ? time : id)));
+      return ids;
+    };
+    const [{ id, createdAt }] = data;
+    const until = new Date(Date.parse(createdAt) + 1).toISOString();
+    expect(await found(3)).toEqual([id, id, id, until]);
+    expect(await found(5)).toEqual([id, id, id, id, id]);
   });
 
   it("leave an entry in the audit log when they are read with the order in their requests", async () => {

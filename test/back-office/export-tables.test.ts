@@ -31,6 +31,7 @@ const PATHS: readonly [string, string, () => string][] = [
   ["the statement", "statement", () => `/api/merchants/${partner.merchantId}/statement/export`],
   ["the stock", "stock", () => `/api/facilities/${facility}/stock/export`],
   ["orders", "orders", () => "/api/orders/export"],
+  ["deliveries", "deliveries", () => `/api/connections/${partner.connectionId}/deliveries/export`],
   ["the work list", "work-list", () => "/api/work-list/export"],
   ["the audit log", "audit", () => "/api/audit-entries/export"],
 ];

@@ -11,6 +11,7 @@ const OF_ENDPOINTS = [
   "pingWebhookEndpoint",
   "recoverDeliveries",
   "listDeliveries",
+  "exportDeliveries",
   "getDelivery",
   "redeliverDelivery",
   "createWebhookEndpoint",

@@ -3,7 +3,9 @@ import { idErrors, idIn, type RouteResponse } from "../../http/route.ts";
 import { fullAccess } from "../../merchants/api-key.ts";
 import { readExternalIds } from "../../orders/owners-sql.ts";
 import {
+  DELIVERY_LIST,
   DeliveryQuery,
+  deliveryFilter,
   deliveryIdField,
   deliveryPageResponse,
   EVENT_TYPE_TEXT,
@@ -13,8 +15,10 @@ import {
 } from "../../partner-api/deliveries.ts";
 import type { Queryable } from "../../platform/database/database.ts";
 import { momentOf, toTypeId } from "../../platform/ids.ts";
+import { rawCsvRow } from "../../platform/tables/csv.ts";
+import { type TableColumns, writeTable } from "../../platform/tables/write-table.ts";
 import { timeIn } from "../../platform/time.ts";
-import { pagePosition, toPage, UUID_MAX } from "../../platform/wire/cursor.ts";
+import { type PagePosition, pagePosition, toPage, UUID_MAX } from "../../platform/wire/cursor.ts";
 import { isProblem, notFound, type Problem, validationFailed } from "../../platform/wire/problems.ts";
 import {
   cursorField,
@@ -23,6 +27,7 @@ import {
   limitField,
   nullable,
   nullableTime,
+  PAGE_SIZE_MAX,
   pageOf,
 } from "../../platform/wire/schemas.ts";
 import { ENDPOINT_EVENT_TYPES, urlWithoutQuery, wireEndpointId } from "../../webhooks/endpoints/endpoint.ts";
@@ -50,10 +55,10 @@ import {
   type ExternalIdsOf,
   showDeliveries,
 } from "../../webhooks/log/waits.ts";
-import { ownerField, WAREHOUSE_ID } from "../../webhooks/owner.ts";
-import { andPartner, type BackOfficeRoute, everyone, merchantSide, route } from "../access.ts";
+import { type OwnerKind, ownerField, WAREHOUSE_ID } from "../../webhooks/owner.ts";
+import { andPartner, type BackOfficeRoute, everyone, merchantSide, ownerOf, route } from "../access.ts";
 import { ENDPOINT_OWNERS, onOwner, ownerScope } from "../endpoint-owners.ts";
-import { ConnectionIdParams } from "../lookups.ts";
+import { ConnectionIdParams, tableFiles, tableFormatField } from "../lookups.ts";
 import { recordReads } from "./export.ts";
 import { findOwner, OrderIdParams } from "./find-order.ts";
 
@@ -142,6 +147,67 @@ const OwnDeliveryQuery = {
   facility: Type.Unsafe<LogQuery>(queryOf("facility")),
 };
 
+const FormatQuery = Type.Object({ format: tableFormatField });
+/** The filters of a log, for a file of it. */
+const exportQueryOf = (kind: OwnerKind) => {
+  const {
+    limit: _,
+    cursor: __,
+    ...filters
+  } = (kind === "connection" ? DeliveryQuery : queryOf(kind)).properties;
+  return Type.Unsafe<LogQuery & Static<typeof FormatQuery>>(
+    Type.Object({ ...filters, ...FormatQuery.properties }),
+  );
+};
+/** Deliveries of a file. */
+const EXPORTED_MAX = 50_000;
+
+const EXPORTED_DELIVERIES: TableColumns = {
+  columns: [
+    ...["id", "createdAt", "eventType", "eventId", "status", "orderId", "externalOrderId", "endpointId"],
+    ...["attemptCount", "lastAttemptAt", "durationMs", "responseStatus", "error", "nextAttemptAt"],
+  ],
+  numbers: ["attemptCount", "durationMs", "responseStatus"],
+};
+
+type ShownDelivery = Static<typeof BackOfficeDeliverySchema>;
+
+const toRow = (delivery: ShownDelivery): unknown[] => {
+  const { id, createdAt, eventType, eventId, status, orderId, externalOrderId, endpointId } = delivery;
+  const last = delivery.attempts.at(-1);
+  return [
+    ...[id, createdAt, eventType, eventId, status, orderId, externalOrderId, endpointId],
+    ...[delivery.attemptCount, last?.startedAt, last?.durationMs, last?.responseStatus, last?.error],
+    delivery.nextAttemptAt,
+  ].map((cell) => cell ?? "");
+};
+
+type ReadShown = (
+  position: PagePosition,
+) => Promise<{ data: readonly ShownDelivery[]; nextCursor: string | null }>;
+
+/** Rows page by page. The last one of a file that is not complete says where the next one continues. */
+export async function* deliveryRows(read: ReadShown, max: number): AsyncGenerator<unknown[][]> {
+  let count = 0;
+  for (let cursor: string | undefined; ; ) {
+    const query = { limit: PAGE_SIZE_MAX, ...(cursor !== undefined && { cursor }) };
+    const position = pagePosition(DELIVERY_LIST, query, UUID_MAX);
+    if (isProblem(position)) throw new Error("A cursor of the log is none of its cursors.");
+    const { data, nextCursor } = await read(position);
+    yield data.map(toRow);
+    count += data.length;
+    if (nextCursor === null) return;
+    const last = data.at(-1);
+    if (count >= max && last !== undefined) {
+      // Events of the same millisecond are in both files.
+      const until = new Date(Date.parse(last.createdAt) + 1).toISOString();
+      yield [["not complete", until, ...EXPORTED_DELIVERIES.columns.slice(2).map(() => "")]];
+      return;
+    }
+    cursor = nextCursor;
+  }
+}
+
 /** The delivery log of each owner of endpoints; that of a connection as its partner sees it. */
 export const deliveryRoutes: readonly BackOfficeRoute[] = ENDPOINT_OWNERS.flatMap((owner) => [
   route({
@@ -167,6 +233,39 @@ export const deliveryRoutes: readonly BackOfficeRoute[] = ENDPOINT_OWNERS.flatMa
             readBackOfficePage(db, access, filter, position, { externalIdsOf: externalIdsIn(db), now }),
         ),
       ),
+  }),
+  route({
+    method: "GET",
+    path: `${owner.path}/deliveries/export`,
+    operationId: owner.operation("exportDeliveries"),
+    admits: owner.admits,
+    tag,
+    summary: `Export the deliveries of a ${owner.kind}`,
+    description: `A row for each delivery, with its last attempt, newest event first, with the filters of the list. At most about ${EXPORTED_MAX} rows: if there are more, the last one says that the file is not complete, and with which \`until\` the next file continues. The file is sent while the log is read: if the connection closes before the end of the response, the file is not complete.`,
+    isList: true,
+    params: owner.params,
+    query: exportQueryOf(owner.kind),
+    responses: {
+      200: { description: "The deliveries.", file: tableFiles(rawCsvRow(EXPORTED_DELIVERIES.columns)) },
+    },
+    problems: ["not-found", "limit-reached", "validation-failed"],
+    handle: ({ caller, params, query }, { context, readOrder, bulk }) =>
+      onOwner(context, caller, owner, params.id, async (key) => {
+        const filter = await deliveryFilter(orderFinder(readOrder, key), query);
+        if (filter !== null && isProblem(filter)) return filter;
+        const { format = "csv" } = query;
+        // All callers of a merchant share its exports, those of its partners among them.
+        return bulk.export(caller, ownerOf(caller).merchantId, async ({ db, clock }) => {
+          const read: ReadShown = async (position) =>
+            filter === null
+              ? { data: [], nextCursor: null }
+              : readBackOfficePage(db, fullAccess(key), filter, position, {
+                  ...{ externalIdsOf: externalIdsIn(db), now: clock.now() },
+                });
+          const rows = deliveryRows(read, EXPORTED_MAX);
+          return writeTable(format, "deliveries", EXPORTED_DELIVERIES, rows);
+        });
+      }),
   }),
   route({
     method: "GET",

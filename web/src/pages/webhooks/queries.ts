@@ -1,5 +1,6 @@
 import { read } from "../../api/read.ts";
 import type { BackOfficeWebhookEndpoint, paths } from "../../api/schema.d.ts";
+import { stringifySearch } from "../../routing/search.ts";
 import { endOf, startOf } from "../../text/format.ts";
 import type { OwnedEventType } from "./filter-values.ts";
 import { ownerRoute } from "./owner.tsx";
@@ -47,20 +48,23 @@ export const allDeliveriesQuery = ({ since, until, ...filters }: AllDeliveriesFi
   });
 
 /** @param filters as in the address of the list: `since` and `until` are days in the person's zone, both included */
-export const deliveriesQuery = (id: string, { since, until, eventType, ...filters }: DeliveryFilters) =>
+export const deliveriesQuery = (id: string, filters: DeliveryFilters) =>
   read(ownerRoute(id, "/deliveries"), {
-    params: {
-      path: { id },
-      query: {
-        limit: 50,
-        ...filters,
-        // The page offers the types of its owner; the service rejects others.
-        ...(eventType !== undefined && { eventType: eventType as never }),
-        ...(since !== undefined && { since: startOf(since) }),
-        ...(until !== undefined && { until: endOf(until) }),
-      },
-    },
+    params: { path: { id }, query: { limit: 50, ...toQuery(filters) } },
   });
+
+const toQuery = ({ since, until, eventType, ...filters }: DeliveryFilters) => ({
+  ...filters,
+  // The page offers the types of its owner; the service rejects others.
+  ...(eventType !== undefined && { eventType: eventType as never }),
+  ...(since !== undefined && { since: startOf(since) }),
+  ...(until !== undefined && { until: endOf(until) }),
+});
+
+/** The deliveries of an owner that the filters show, as a file for the browser to store. */
+export const deliveriesFile = (id: string, { cursor: _, ...filters }: DeliveryFilters): string =>
+  ownerRoute(id, "/deliveries/export").replace("{id}", encodeURIComponent(id)) +
+  stringifySearch({ ...toQuery(filters), format: "xlsx" });
 
 export const deliveryQuery = (id: string, deliveryId: string) =>
   read(ownerRoute(id, "/deliveries/{deliveryId}"), { params: { path: { id, deliveryId } } });

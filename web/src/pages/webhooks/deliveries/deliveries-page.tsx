@@ -5,6 +5,7 @@ import { api, dataOf } from "../../../api/client.ts";
 import type { DeliveryOfOwner } from "../../../api/schema.d.ts";
 import { paths } from "../../../paths.ts";
 import { endOf, startOf } from "../../../text/format.ts";
+import { DownloadButton } from "../../../ui/download-button.tsx";
 import { ConfirmAction } from "../../../ui/form/confirm-action.tsx";
 import type { Column } from "../../../ui/list/data-table.tsx";
 import { DayFilter, Filters, FlagFilter, SearchFilter, SelectFilter } from "../../../ui/list/filters.tsx";
@@ -20,7 +21,12 @@ import {
   ownerRoute,
   useOwnerName,
 } from "../owner.tsx";
-import { allDeliveriesQuery, deliveriesQuery, type DeliveryFilters as Search } from "../queries.ts";
+import {
+  allDeliveriesQuery,
+  deliveriesFile,
+  deliveriesQuery,
+  type DeliveryFilters as Search,
+} from "../queries.ts";
 import { useDeliveryColumns } from "./delivery-columns.tsx";
 import { DeliveryList } from "./delivery-list.tsx";
 
@@ -38,7 +44,8 @@ export function DeliveriesPage() {
     <DeliveryList
       crumbs={<Crumbs of={[[ownerName, paths.owner(ownerId)]]} />}
       tabs={ownerKindOf(ownerId) === "connection" && <ConnectionTabs connectionId={ownerId} />}
-      actions={<ResendPeriod ownerId={ownerId} filters={search} />}
+      actions={<DownloadButton address={deliveriesFile(ownerId, search)} />}
+      changes={<ResendPeriod ownerId={ownerId} filters={search} />}
       query={deliveriesQuery(ownerId, search)}
       filters={<FilterFields kind={ownerKindOf(ownerId)} />}
       ownerId={ownerId}

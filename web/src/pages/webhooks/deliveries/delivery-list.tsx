@@ -24,11 +24,13 @@ type Props<Row extends BackOfficeDelivery> = Pick<
   readonly ownerId: string | undefined;
   readonly ownerOf: (row: Row) => string;
   readonly actions?: ReactNode;
+  /** For those who may send again. */
+  readonly changes?: ReactNode;
 };
 
 /** The log of deliveries. It follows what changes, and deliveries can be chosen to be sent again. */
 export function DeliveryList<Row extends BackOfficeDelivery>(props: Props<Row>) {
-  const { ownerId, ownerOf, actions, filters, ...rest } = props;
+  const { ownerId, ownerOf, actions, changes, filters, ...rest } = props;
   const { t } = useTranslation();
   const kinds = changeableKinds(rolesOf(useMe()));
   const mayChange = ownerId === undefined ? kinds.length > 0 : kinds.includes(ownerKindOf(ownerId));
@@ -39,7 +41,12 @@ export function DeliveryList<Row extends BackOfficeDelivery>(props: Props<Row>) 
     <ListPage<Row>
       {...rest}
       title={t("deliveries.title")}
-      actions={mayChange && actions}
+      actions={
+        <>
+          {actions}
+          {mayChange && changes}
+        </>
+      }
       above={shown.map((id) => <ResendProgress key={id} ownerId={id} mayChange={mayChange} />)}
       filters={
         <>
