@@ -68,7 +68,7 @@ describe("stock", () => {
     await page.getByText("The count is recorded.").waitFor();
   });
 
-  it("is not counted as 0 when the field of a count is empty", async () => {
+  it("is not counted as 0 when the field of a count is empty, or has a number below 0", async () => {
     const tape = await hall.stocked("Tape", "9501101530010", 4);
     const page = await world.open(world.people.warehouse);
     await visit(page, `/facilities/${hall.facility}/stock/${tape}`, "Tape");
@@ -77,6 +77,9 @@ describe("stock", () => {
     await dialog.getByLabel("On hand").fill("");
     await dialog.getByRole("button", { name: "Count" }).click();
     await dialog.getByText("This is needed.").waitFor();
+    await dialog.getByLabel("On hand").fill("-1");
+    await dialog.getByRole("button", { name: "Count" }).click();
+    await dialog.getByText("must be at least 0").waitFor();
     const { body } = await world.service.backOffice.get(`/api/facilities/${hall.facility}/stock/${tape}`);
     expect(body.onHand).toBe(4);
   });

@@ -62,7 +62,8 @@ export const theme = createTheme({
   components: {
     // Two columns of sections are apart without a frame.
     Grid: { defaultProps: { columnGap: rem(40), rowGap: "md" } },
-    NumberInput: { defaultProps: numberSigns },
+    // The service rejects a number out of range by its rule. A field that clamps made a count of -1 one of 0.
+    NumberInput: { defaultProps: () => ({ ...numberSigns(), clampBehavior: "none" }) },
     // All that a pointer can do, the keyboard can too (WCAG 2.2, 2.1.1).
     PasswordInput: { defaultProps: { visibilityToggleFocusable: true } },
     // A screen reader would take the element of a dialog's title for the header of the page.

@@ -107,9 +107,7 @@ function ChangeLimits({ usage, limits, change }: ChangeProps) {
               placeholder={t("usage.default", { value: formatNumber(standard) })}
               min={0}
               max={LIMIT_MAX}
-              clampBehavior="none" // A value that is too high is an error, not silently another one.
               allowDecimal={false}
-              allowNegative={false}
               {...(index === 0 && { "data-autofocus": true })}
               {...form.getInputProps(limit)}
               error={form.errors[`limits.${limit}`]}
