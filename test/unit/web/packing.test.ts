@@ -13,7 +13,7 @@ import {
   type OpenPacking,
   openOrder,
 } from "../../../web/src/pages/packing/packing.ts";
-import { goodsOf } from "../../../web/src/pages/returns/returned-goods.ts";
+import { goodsOf, unitsBack } from "../../../web/src/pages/returns/returned-goods.ts";
 import { barsOf, symbolsOf } from "../../../web/src/ui/scan/code-128.ts";
 import { commandCode, readScan } from "../../../web/src/ui/scan/read-scan.ts";
 
@@ -382,6 +382,17 @@ describe("what came back", () => {
     });
     expect(goodsOf(shipped, { a: 1, b: 2, c: 2 })).toMatchObject({ lines: [{}, {}, {}] });
     expect(goodsOf(shipped, { a: 0, d: 2 })).toBeNull();
+  });
+
+  it("is at first what is out of the parcel that was scanned, else of all parcels", () => {
+    const parcels = [
+      { id: "shp_1", trackingNumber: "JD01", scannedTrackingNumber: "420SW1Y4JHJD01" },
+      { id: "shp_2", trackingNumber: null, scannedTrackingNumber: null },
+    ] as ScannedOrder["shipments"]; // Only what the rule reads.
+    const back = (code: string) => unitsBack({ ...shipped, shipments: parcels }, code);
+    for (const code of ["jd01", "420SW1Y4JHJD01", "shp_1"]) expect(back(code)).toEqual({ a: 1, b: 2, c: 0 });
+    expect(back("shp_2")).toEqual({ a: 0, b: 0, c: 2 });
+    for (const code of ["ord_1", ""]) expect(back(code)).toEqual({ a: 1, b: 2, c: 2 });
   });
 });
 

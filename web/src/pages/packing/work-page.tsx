@@ -298,6 +298,7 @@ function OpenPickLists({ facilityId }: { facilityId: string | undefined }) {
       <Popover.Dropdown
         aria-label={t("work.openLists", { count: lists.length })}
         mah="70vh"
+        maw="calc(100vw - 1rem)"
         style={{ overflowY: "auto" }}
       >
         <Stack gap="xs">

@@ -13,6 +13,22 @@ export const linesOut = ({ lines }: WithLines): readonly (ReturnableLine & { rea
     .map((line) => ({ ...line, out: line.quantity - line.returnedQuantity }))
     .filter(({ out }) => out > 0);
 
+/** What a code is taken to have brought back, by line: all that is out of the parcel that it names, else of all parcels. */
+export function unitsBack(
+  { lines, shipments }: Pick<ScannedOrder, "shipments"> & WithLines,
+  code: string,
+): Record<string, number> {
+  const named = shipments
+    .filter(({ id, trackingNumber, scannedTrackingNumber }) =>
+      [id, trackingNumber, scannedTrackingNumber].some((one) => one?.toLowerCase() === code.toLowerCase()),
+    )
+    .map(({ id }) => id);
+  const out = linesOut({ lines });
+  const isNamed = ({ shipmentId }: ReturnableLine) => shipmentId !== null && named.includes(shipmentId);
+  const isAny = !out.some(isNamed);
+  return Object.fromEntries(out.map((line) => [line.id, isAny || isNamed(line) ? line.out : 0]));
+}
+
 /**
  * What came back, as the API takes it: a whole shipment by its id, which can always be recorded, else units of lines.
  * Null if nothing came back.

@@ -22,13 +22,18 @@ import {
   returnValues,
   useReturnErrors,
 } from "./return-fields.tsx";
-import { linesOut } from "./returned-goods.ts";
+import { linesOut, unitsBack } from "./returned-goods.ts";
 
 type Shown =
   | { readonly kind: "nothing" | "none-out"; readonly code: string }
   | { readonly kind: "unknown"; readonly scan: Scan; readonly found: Found }
-  | { readonly kind: "order"; readonly order: ScannedOrder }
-  | { readonly kind: "choice"; readonly by: "code" | "name"; readonly orders: readonly ScannedOrder[] }
+  | { readonly kind: "order"; readonly order: ScannedOrder; readonly code: string }
+  | {
+      readonly kind: "choice";
+      readonly by: "code" | "name";
+      readonly code: string;
+      readonly orders: readonly ScannedOrder[];
+    }
   | { readonly kind: "done"; readonly name: string };
 
 const nameOf = ({ externalOrderId, orderId }: ScannedOrder) => externalOrderId ?? orderId;
@@ -96,13 +101,14 @@ export function ReturnsPage() {
         <OrderChoice
           title={t(shown.by === "name" ? "returns.chooseByName" : "returns.choose")}
           orders={shown.orders}
-          onChoice={(order) => show({ kind: "order", order })}
+          onChoice={(order) => show({ kind: "order", order, code: shown.code })}
         />
       )}
       {shown.kind === "order" && (
         <ReturnForm
-          key={shown.order.orderId}
+          key={`${shown.order.orderId} ${shown.code}`}
           order={shown.order}
+          code={shown.code}
           send={send}
           onDone={() => show({ kind: "done", name: nameOf(shown.order) })}
         />
@@ -154,16 +160,21 @@ const NAMED_MAX = 8;
 /** The orders that a code names; else those of the buyer whose name was typed, who has lost the slip. */
 async function findOrders(scan: Scan): Promise<Shown> {
   const found = await lookUp(scan);
+  const { code } = found;
   const [order] = found.orders;
   if (order !== undefined) {
     const out = found.orders.filter(canComeBack);
     const [only, other] = out;
     if (only === undefined) return { kind: "none-out", code: nameOf(order) };
-    return other === undefined ? { kind: "order", order: only } : { kind: "choice", by: "code", orders: out };
+    return other === undefined
+      ? { kind: "order", order: only, code }
+      : { kind: "choice", by: "code", code, orders: out };
   }
   const isName = found.products.length === 0 && found.other === null && /\p{L}{2}/u.test(scan.code);
   const named = isName ? (await ordersOf(scan.code)).filter(canComeBack) : [];
-  return named.length > 0 ? { kind: "choice", by: "name", orders: named } : { kind: "unknown", scan, found };
+  return named.length > 0
+    ? { kind: "choice", by: "name", code, orders: named }
+    : { kind: "unknown", scan, found };
 }
 
 const canComeBack = (order: ScannedOrder): boolean => order.canReturn && linesOut(order).length > 0;
@@ -180,12 +191,14 @@ async function ordersOf(name: string): Promise<ScannedOrder[]> {
 
 type Props = {
   readonly order: ScannedOrder;
+  /** What was scanned of it. */
+  readonly code: string;
   readonly send: (orderId: string, request: ReturnRequest) => Promise<Order>;
   readonly onDone: () => void;
 };
 
 /** What came back of one order, in which condition, and what follows for stock and money. */
-function ReturnForm({ order, send, onDone }: Props) {
+function ReturnForm({ order, code, send, onDone }: Props) {
   const { t } = useTranslation();
   // One reference for the parcel on the table: a second click, or a retry after a lost response, is the same return.
   const [reference] = useState(() => newReference("door"));
@@ -193,7 +206,12 @@ function ReturnForm({ order, send, onDone }: Props) {
   const errorsOf = useReturnErrors();
   const { form, submit, problem, isPending } = useApiForm<ReturnValues, Order>({
     // At the door most goods are as they were sent.
-    initialValues: { ...returnValues(lines), condition: "unopened", restock: true },
+    initialValues: {
+      ...returnValues(lines),
+      counts: unitsBack(order, code),
+      condition: "unopened",
+      restock: true,
+    },
     validate: (values) => errorsOf(lines, values),
     run: (values) => send(order.orderId, { reference, ...returnRequest(lines, values) }),
     onDone,
