@@ -45,6 +45,7 @@ describe("a field for scans", () => {
       "ends with Tab": (code) => type(code).then(() => press("Tab")),
       "ends with both": (code) => scanFast(page, code, "Enter", "Tab"),
       "ends with nothing": (code) => scanFast(page, code),
+      "loses the focus": (code) => scanFast(page, code, "blur", "Enter"),
       "begins with Enter": (code) => scan(page, "", code),
       "is slow": (code) => type(code, 40).then(() => press("Enter")),
       "sends capitals": (code) => scan(page, code.toUpperCase()),
@@ -121,9 +122,13 @@ describe("a field for scans", () => {
   });
 });
 
-/** All keys in one task of the browser, to whatever has the focus. Their times are those of a scanner, however busy the machine is. */
-const scanFast = (page: Page, code: string, ...suffixes: ("Enter" | "Tab")[]) =>
+/**
+ * All keys in one task of the browser, to whatever has the focus. Their times are those of a scanner, however busy the machine is.
+ * "blur": what opens or closes then takes the focus.
+ */
+const scanFast = (page: Page, code: string, ...suffixes: ("Enter" | "Tab" | "blur")[]) =>
   page.evaluate(`let at = performance.now(); for (const key of ${JSON.stringify([...code, ...suffixes])}) {
+    if (key === "blur") { document.activeElement.blur(); continue; }
     const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
     Object.defineProperty(event, "timeStamp", { value: (at += 1) });
     if (document.activeElement.dispatchEvent(event) && key.length === 1) document.execCommand("insertText", false, key);

@@ -96,6 +96,8 @@ export function useScans(onScan: OnScan, scanField?: RefObject<HTMLInputElement 
       if (field !== null && target === field) return inScanField(event, field);
       if (takesText) return inOtherField(event, target);
       if (field === null || isInDialog) return outside(event);
+      // Something has taken the focus during the scan, such as a menu that opens.
+      if (isSuffix(event) && keys.isOfScanner(event)) return inScanField(event, field);
       const presses =
         event.key === " " && target?.closest("button, a, [role=checkbox], [type=checkbox]") != null;
       if (!isLetter(event) || presses) return;
