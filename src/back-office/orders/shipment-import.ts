@@ -60,8 +60,11 @@ const ShipmentsImportedSchema = Type.Object(
             "`shipped`: the parcel is a new shipment. `updated`: its shipment was there already.",
           ),
           orderId: idField("ord", "Id of the order."),
-          externalOrderId: nullable(Type.String(), "The partner's id of the order."),
-          trackingNumber: nullable(Type.String(), "The tracking number as it is stored."),
+          externalOrderId: nullable(Type.String(), "The partner's id of the order. Null if it has none."),
+          trackingNumber: nullable(
+            Type.String(),
+            "The tracking number as it is stored. Null if the parcel has none.",
+          ),
           shipmentId: nullable(
             Type.String(),
             "Id of the shipment. Null only for one that a dry run would create.",

@@ -76,7 +76,7 @@ describe("the invitations of a merchant within a day", () => {
       expect(refused.headers["retry-after"]).toBe(String(23 * 3_600));
     }
     const { body } = await merchant.get(`/api/merchants/${partner.merchantId}/usage`);
-    expect(body.invitationsPerDay).toEqual({ used: 3, maximum: 3 });
+    expect(body.invitationsPerDay).toEqual({ used: 3, maximum: 3, default: 100 });
     test.clock.advance({ hours: 23 });
     expect((await resend(merchant, first)).status).toBe(200);
   });
