@@ -325,7 +325,11 @@ async function readForEvents(
   owner: ConnectionKey,
   keys: readonly { readonly merchantId: string; readonly id: string }[],
 ): Promise<ReadonlyMap<string, { order: ShownOrder; wire: object }>> {
-  const orders = await readWithOwners(tx, await readListedByKey(tx, keys), now);
+  const listed = await readListedByKey(tx, keys);
+  const orders: ShownOrder[] = [];
+  // One after the other, because a transaction has one connection to the database.
+  for (const ofConnection of Map.groupBy(listed, ({ connectionId }) => connectionId).values())
+    orders.push(...(await readWithOwners(tx, ofConnection, now)));
   const ofFacility = isFacility(owner);
   const shown = orders.filter(({ facilityId }) => !ofFacility || facilityId === owner.connectionId);
   const names = await readProductNames(

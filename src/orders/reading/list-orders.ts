@@ -172,7 +172,10 @@ export async function findOrders(
 /** Prepares the index of the search for what orders have been created and corrected since the last call. */
 export const indexNewOrders = ({ db }: { readonly db: Database }): Promise<number> => sortInNewWords(db);
 
-/** The orders of a list as they are now, in its order, without those that were erased in the meantime. */
+/**
+ * The orders of a list as they are now, in its order, without those that were erased in the meantime. Connections are read at once.
+ * @param db if it is a transaction, all are of one connection
+ */
 export async function readWithOwners<Listed extends ListedOrder>(
   db: Queryable,
   listed: readonly Listed[],
