@@ -13,7 +13,6 @@ import { Time } from "../../../ui/time.tsx";
 /** The columns of a log of deliveries. The first one is the event. */
 export function useDeliveryColumns(): readonly Column<BackOfficeDelivery>[] {
   const { t } = useTranslation();
-  const errorText = useAttemptError();
   return [
     {
       name: t("deliveries.event"),
@@ -42,7 +41,7 @@ export function useDeliveryColumns(): readonly Column<BackOfficeDelivery>[] {
     },
     {
       name: t("deliveries.lastResponse"),
-      cell: ({ attempts }) => lastResponse(attempts.at(-1), errorText),
+      cell: ({ attempts }) => <LastResponse of={attempts.at(-1)} />,
       isName: true,
       drop: 2,
     },
@@ -70,10 +69,15 @@ export function useDeliveryColumns(): readonly Column<BackOfficeDelivery>[] {
 
 type Attempt = BackOfficeDelivery["attempts"][number];
 
-const lastResponse = (attempt: Attempt | undefined, errorText: (phrase: string) => string): string =>
-  attempt === undefined
-    ? "–"
-    : [errorText(attempt.error ?? `HTTP ${attempt.responseStatus}`), attempt.fault ?? []].flat().join(" · ");
+function LastResponse({ of: attempt }: { of: Attempt | undefined }) {
+  const { t } = useTranslation();
+  const errorText = useAttemptError();
+  if (attempt === undefined) return "–";
+  const { error, responseStatus, fault } = attempt;
+  return [errorText(error ?? `HTTP ${responseStatus}`), fault === null ? [] : t(`faults.names.${fault}`)]
+    .flat()
+    .join(" · ");
+}
 
 const durationOf = (attempt: Attempt | undefined): string =>
   attempt?.durationMs == null ? "–" : `${formatNumber(attempt.durationMs)}\u00a0ms`;
