@@ -131,6 +131,15 @@ describe("GET /api/search", () => {
     expect(byName.length).toBeGreaterThan(0);
   });
 
+  it("begins with the order whose external id was typed, however many others begin with it", async () => {
+    const ids = ["same-2", ...Array.from({ length: 6 }, (_, index) => `same-2${index}`)];
+    for (const externalOrderId of ids) await placeOrder(one, { externalOrderId });
+    const { body } = await test.backOffice.get("/api/search?q=SAME-2");
+    expect(body.orders.map((order: { externalOrderId: string }) => order.externalOrderId)).toEqual([
+      ...["same-2", "same-25", "same-24", "same-23", "same-22"],
+    ]);
+  });
+
   it("finds nothing that the caller may not see", async () => {
     const stranger = await search("merchant", personOf(test, other.merchantId));
     expect(stranger.orders).toEqual([]);

@@ -46,7 +46,7 @@ export async function listFoundOrders(
     readFound(db, filter, found, [...listValues(filter, after, limit, now), farthest, ...values], plan);
   if (filter.orderId !== null) return read(BY_ID, [filter.orderId]);
   const typed = filter.text ?? "";
-  const spellings = [...new Set([typed, typed.toLowerCase(), typed.toUpperCase()])];
+  const spellings = spellingsOf(typed);
   const numbers = await read(
     [
       ...spellings.map((_spelling, index) =>
@@ -86,6 +86,10 @@ export async function listFoundOrders(
   }
   return pageOf(filter, limit, [...named, ...next], readTo);
 }
+
+const spellingsOf = (typed: string): string[] => [
+  ...new Set([typed, typed.toLowerCase(), typed.toUpperCase()]),
+];
 
 /** @param readTo orders after it are of the next page */
 function pageOf(
@@ -228,6 +232,26 @@ const byExternalId = (index: number, max: number): string => `
              and starts_with(o.external_order_id, ($17::text[])[${index}])
            order by o.external_order_id
            limit ${max}) as o)`;
+
+/** The orders that have exactly the text as their external id, in one of the spellings that people type. */
+export async function listOrdersOfExternalId(
+  db: Database,
+  filter: OrderFilter,
+  { afterId, limit }: { afterId: string; limit: number },
+  range: IdRange,
+  now: Date,
+): Promise<readonly ListedOrder[]> {
+  const { start, farthest } = boundsOf(filter, afterId, range);
+  const values = [...listValues(filter, start, limit, now), farthest, spellingsOf(filter.text ?? "")];
+  return (await readFound(db, filter, OF_EXTERNAL_ID, values, readToLimits)).orders;
+}
+
+/** By order_requests_external_order_id_key. */
+const OF_EXTERNAL_ID = `
+        select o.merchant_id, o.order_id as id, true as fits, false as is_last
+        from order_requests o
+        where o.external_order_id = any($17::text[]) and ($3::uuid[] is null or o.merchant_id = any($3))
+        limit ${FOUND_MAX}`;
 
 /** By shipments_tracking_idx. */
 const BY_TRACKING_NUMBER = `

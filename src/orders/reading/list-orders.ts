@@ -13,7 +13,7 @@ import {
 } from "../../platform/wire/cursor.ts";
 import { readOrders } from "../orders-sql.ts";
 import type { OrderOwner } from "../owners-sql.ts";
-import { listFoundOrders, sortInNewWords } from "./found-orders-sql.ts";
+import { listFoundOrders, listOrdersOfExternalId, sortInNewWords } from "./found-orders-sql.ts";
 import {
   findOrderIdOfEvent,
   findOrderIdOfLine,
@@ -151,7 +151,7 @@ const ANY: Omit<OrderFilter, "scope" | "orderId" | "text" | "testMode"> = {
 };
 
 /**
- * The newest orders that a text finds, real ones first, and test orders by their ids
+ * The orders that a text finds: first those whose external id it is, then the newest. Test orders are found by their ids
  * (docs/design/api-conventions.md, "Searching orders").
  */
 export async function findOrders(
@@ -165,8 +165,11 @@ export async function findOrders(
   const filter = { ...ANY, ...searched, scope, testMode: text.startsWith("test_") };
   if (isNowhere(filter)) return [];
   const position = { afterId: UUID_MAX, limit: limit - 1 };
-  const { orders } = await listFoundOrders(db, filter, position, rangeOf(filter), now);
-  return readWithOwners(db, orders, now);
+  const range = rangeOf(filter);
+  const named = filter.text === null ? [] : await listOrdersOfExternalId(db, filter, position, range, now);
+  const { orders } = await listFoundOrders(db, filter, position, range, now);
+  const found = new Map([...named, ...orders].map((order) => [order.id, order]));
+  return readWithOwners(db, [...found.values()].slice(0, limit), now);
 }
 
 /** Prepares the index of the search for what orders have been created and corrected since the last call. */
