@@ -273,6 +273,9 @@ describe("an order", () => {
     await units.fill("0");
     await dialog.getByRole("button", { name: "Record return" }).click();
     await dialog.getByText("Count one unit at least.").waitFor();
+    await units.fill("9");
+    await dialog.getByRole("button", { name: "Record return" }).click();
+    await dialog.getByText("At most 2").waitFor();
     await units.fill("1");
     await dialog.getByText("The goods are recorded as returned.", { exact: true }).waitFor();
     await dialog.getByRole("combobox", { name: "Condition" }).click();

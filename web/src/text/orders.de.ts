@@ -205,6 +205,8 @@ export const orders: Translated<typeof en> = {
     unitsOpen: "{{number}} offen",
     shipSome: "{{chosen}} von {{total}} Einheiten werden versandt. Die übrigen können später folgen.",
     chooseUnits: "Wählen Sie mindestens eine Einheit.",
+    unitsMax: "Höchstens {{number}}",
+    tooManyUnits: "Eine Position hat weniger Einheiten, als Sie eingegeben haben.",
     weight: "Gewicht in Gramm",
     numberIsMeant: "Die Nummer gilt für beide Pakete",
     otherOrder: "Bestellung des anderen Pakets",

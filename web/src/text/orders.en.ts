@@ -200,6 +200,8 @@ export const orders = {
     unitsOpen: "{{number}} open",
     shipSome: "Ships {{chosen}} of {{total}} units. The others can ship later.",
     chooseUnits: "Choose one unit at least.",
+    unitsMax: "At most {{number}}",
+    tooManyUnits: "A line has fewer units than you typed.",
     weight: "Weight in grams",
     numberIsMeant: "The number is meant for both parcels",
     otherOrder: "Order of the other parcel",

@@ -54,6 +54,11 @@ export function useReturnErrors() {
   const { t } = useTranslation();
   return (lines: readonly ReturnableLine[], { counts, refund, refundReference }: ReturnValues) => ({
     ...(goodsOf({ lines }, counts) === null && { goods: t("returns.nothingCounted") }),
+    ...Object.fromEntries(
+      linesOut({ lines })
+        .filter(({ id, out }) => Number(counts[id] ?? 0) > out)
+        .map(({ id, out }) => [`counts.${id}`, t("orderActions.unitsMax", { number: formatNumber(out) })]),
+    ),
     ...(refund && refundReference.trim() === "" && { refundReference: t("ui.required") }),
   });
 }
@@ -82,8 +87,8 @@ export function ReturnFields<Values extends ReturnValues>({ lines, form }: Props
             size="sm"
             min={0}
             max={out}
-            clampBehavior="strict"
             allowDecimal={false}
+            allowNegative={false}
             aria-label={t("returns.countOf", { product: name, out: formatNumber(out) })}
             suffix={` / ${out}`}
             {...form.getInputProps(`counts.${id}`)}

@@ -27,6 +27,8 @@ const openLines = ({ lines }: Order): OrderLine[] =>
 const allUnits = (lines: readonly OrderLine[]): Units =>
   Object.fromEntries(lines.map(({ id, quantity }) => [id, quantity]));
 const countOf = (units: Units): number => Object.values(units).reduce((sum, count) => sum + count, 0);
+const hasTooMany = (lines: readonly OrderLine[], units: Units): boolean =>
+  lines.some(({ id, quantity }) => (units[id] ?? 0) > quantity);
 const toLines = (units: Units) =>
   Object.entries(units).flatMap(([lineId, quantity]) => (quantity > 0 ? [{ lineId, quantity }] : []));
 
@@ -55,8 +57,11 @@ function UnitFields({ lines, units, onChange, error }: UnitFieldsProps) {
             w={84}
             min={0}
             max={quantity}
-            clampBehavior="strict"
             allowDecimal={false}
+            allowNegative={false}
+            error={
+              (units[id] ?? 0) > quantity && t("orderActions.unitsMax", { number: formatNumber(quantity) })
+            }
             value={units[id] ?? 0}
             onChange={(value) => onChange({ ...units, [id]: Number(value) })}
           />
@@ -106,7 +111,13 @@ export function ShipAction({ order, action, isPrimary }: ActionProps) {
         weightGrams: "",
         meantNumber: "",
       }}
-      validate={({ units }) => (countOf(units) === 0 ? { units: t("orderActions.chooseUnits") } : {})}
+      validate={({ units }) =>
+        countOf(units) === 0
+          ? { units: t("orderActions.chooseUnits") }
+          : hasTooMany(open, units)
+            ? { units: t("orderActions.tooManyUnits") }
+            : {}
+      }
       fields={(form) => (
         <Stack gap="sm">
           <UnitFields
@@ -242,6 +253,7 @@ export function CancelLinesAction({ order }: ActionProps) {
       }}
       validate={({ units }) => {
         if (countOf(units) === 0) return { units: t("orderActions.chooseUnits") };
+        if (hasTooMany(open, units)) return { units: t("orderActions.tooManyUnits") };
         return countOf(units) === total && !isPartShipped ? { units: t("orderActions.wholeOrder") } : {};
       }}
       fields={(form) => (
