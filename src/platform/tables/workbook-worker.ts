@@ -124,6 +124,11 @@ function partsOf(zip: Buffer): Part[] {
   return parts;
 }
 
+/** As many zeros as people write. A longer format would make each cell so long. */
+const ZEROS = "0{2,30}";
+const DECLARED_ZEROS = new RegExp(`formatCode=["']${ZEROS}["']`);
+const ZEROS_ALONE = new RegExp(`^${ZEROS}$`);
+
 /** True if a format of numbers consists of zeros. Only then the formats of cells matter. */
 function hasFormatOfZeros(zip: Buffer, parts: readonly Part[]): boolean {
   const styles = parts.find(({ name }) => name.endsWith("/styles.xml"));
@@ -132,7 +137,7 @@ function hasFormatOfZeros(zip: Buffer, parts: readonly Part[]): boolean {
   const begin = position + 30 + zip.readUInt16LE(position + 26) + zip.readUInt16LE(position + 28);
   const content = zip.subarray(begin, begin + packed);
   const xml = isDeflated ? inflateRawSync(content, { maxOutputLength: unpacked + 1 }) : content;
-  return /formatCode=["']0{2,}["']/.test(xml.toString("latin1"));
+  return DECLARED_ZEROS.test(xml.toString("latin1"));
 }
 
 /** Cells by row and column, counted from 0: `4,1`. */
@@ -148,7 +153,7 @@ async function withZeros({ index }: Sheet): Promise<ShownCells> {
   });
   const shown = new Map<string, string>();
   for (const [at, { value, style }] of sheets[0]?.cells ?? [])
-    if (Number.isInteger(value) && Number(value) >= 0 && /^0{2,}$/.test(style?.numFmt ?? ""))
+    if (Number.isInteger(value) && Number(value) >= 0 && ZEROS_ALONE.test(style?.numFmt ?? ""))
       shown.set(at, textOf(value ?? null).padStart(style?.numFmt?.length ?? 0, "0"));
   return shown;
 }
