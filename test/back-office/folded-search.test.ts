@@ -66,8 +66,21 @@ it("finds a corrected address, and not what it was before", async () => {
   expect((await list("q=rightham")).data).toMatchObject([{ id }]);
 });
 
+/** The ids of each page. */
+async function follow(query: string): Promise<string[][]> {
+  const pages: string[][] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const page: Awaited<ReturnType<typeof list>> = await list(
+      `${query}&limit=1${cursor && `&cursor=${cursor}`}`,
+    );
+    pages.push(page.data.map(({ id }) => id));
+    cursor = page.nextCursor;
+  }
+  return pages;
+}
+
 describe("among very many orders", () => {
-  const CROWD = 8_000;
+  const CROWD = 10_000;
   const found: string[] = [];
   let placedBefore: string;
   beforeAll(async () => {
@@ -80,7 +93,8 @@ describe("among very many orders", () => {
       insert into order_requests
       select (jsonb_populate_record(r, jsonb_build_object(
                'order_id', 'fff00000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'), 'words', 'word' || n || ' crowded',
-               'idempotency_key', 'word' || n, 'external_order_id', 'Deep-' || n))).*
+               'idempotency_key', 'word' || n,
+               'external_order_id', case when n <= 2000 then 'Deepest-' else 'Deep-' end || n))).*
       from order_requests r, generate_series(1, ${CROWD}) n
       where r.order_id = '${orderUuid(String(found[0]))}'`);
     return () =>
@@ -105,16 +119,18 @@ describe("among very many orders", () => {
     ["words that many have, and a status", "q=crowd&status=NEW"],
     ["words that many of a merchant have", "q=crowd&merchantId="],
   ])("finds each once by following the cursor: %s", async (_title, query) => {
-    const pages: string[][] = [];
-    for (let cursor: string | null = ""; cursor !== null; ) {
-      const path: string = `${query.replace(/Id=$/, `Id=${one.merchantId}`)}&limit=1${cursor && `&cursor=${cursor}`}`;
-      const page = await list(path);
-      pages.push(page.data.map(({ id }) => id));
-      cursor = page.nextCursor;
-    }
+    const pages = await follow(query.replace(/Id=$/, `Id=${one.merchantId}`));
     expect(pages[0]).toEqual([]); // None of those that were compared for the first page has an order.
     expect(pages.flat()).toEqual(found);
     expect(pages.length).toBeLessThan(6);
+  });
+
+  it.each([
+    ["one that few have, in its place among the words that many have", "word-1", "q=word"],
+    ["one of many that begin so, none of them among the next orders", "Deepest-y", "q=Deepest-"],
+  ])("finds an external id once: %s", async (_title, externalOrderId, query) => {
+    const { id } = await placeOrder(one, { externalOrderId });
+    expect((await follow(query)).flat()).toEqual([id]);
   });
 
   it("looks for them only in the time that is asked for", async () => {

@@ -60,7 +60,7 @@ export async function listFoundOrders(
   // If too many external ids begin so, they are compared as the words are: the index has them in another order.
   const isCut = numbers.readTo !== null;
   if (terms.length === 0 && !isCut) return numbers;
-  const named = isCut ? [] : numbers.orders;
+  const named = numbers.orders;
   const compared = [isCut ? spellings : [], ...terms.map((all) => all.map(({ part }) => part))];
   const next: ListedOrder[] = [];
   let indexed: FoundOrders | null = null;
