@@ -95,6 +95,9 @@ describe("an order of which not all can be delivered", () => {
     await page.getByRole("button", { name: "Cancel the rest" }).click();
     const dialog = page.getByRole("dialog", { name: "Cancel the rest" });
     await dialog.getByText("1 unit never ships. €10.00 is refunded. The others ship.").waitFor();
+    await dialog.getByLabel("Units of Mug").fill("9");
+    await dialog.getByRole("button", { name: "Cancel the rest" }).click();
+    await dialog.getByText("A line has fewer units than you typed.").waitFor();
     await dialog.getByLabel("Units of Mug").fill("2");
     await dialog.getByLabel("Units of Bowl").fill("2");
     await dialog.getByRole("button", { name: "Cancel the rest" }).click();
